@@ -1,0 +1,2 @@
+//! The `lambo-lab` binary: experiments around the engine.
+fn main() {}

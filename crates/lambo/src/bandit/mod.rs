@@ -1,0 +1,1 @@
+//! The module tree and the slowly moving bandit.

@@ -1,0 +1,5 @@
+//! What can be tuned.
+
+mod batch;
+
+pub use batch::Batch;

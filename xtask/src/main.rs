@@ -1,0 +1,2 @@
+//! Every chore of the workspace as `cargo xtask …`.
+fn main() {}
