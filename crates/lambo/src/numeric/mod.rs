@@ -1,1 +1,5 @@
-//! Numerical building blocks.
+//! Numerical building blocks that know nothing of optimisation problems: vector loops, special functions,
+//! quasi-random points, a quasi-Newton minimiser.
+
+pub mod quasi_newton;
+pub(crate) mod vector;

@@ -1,0 +1,128 @@
+//! Stationary kernels (Rasmussen & Williams 2006, ch. 4) as functions of the scaled squared distance.
+//!
+//!   r² = Σ_d ((x_d − x'_d) / ℓ_d)²,   k(x, x') = s² ρ(r²)
+//!
+//! | family               | ρ                                | γ = −2 dρ/d(r²)           |
+//! | -------------------- | -------------------------------- | ------------------------- |
+//! | squared exponential  | exp(−r²/2)                       | exp(−r²/2)                |
+//! | Matérn 3/2           | (1 + √3 r) exp(−√3 r)            | 3 exp(−√3 r)              |
+//! | Matérn 5/2           | (1 + √5 r + 5r²/3) exp(−√5 r)    | (5/3)(1 + √5 r) exp(−√5 r)|
+//!
+//! γ, the *slope*, is finite at r = 0 for all three, and every derivative that is needed follows from it:
+//!   ∂ρ/∂x_d = −γ (x_d − x'_d)/ℓ_d²,    ∂ρ/∂ln ℓ_d = γ ((x_d − x'_d)/ℓ_d)².
+//!
+//! Glossary: n observations, q test points, D coordinates; `signal_variance` s², `noise_variance` σ²; never a "sigma".
+
+use crate::numeric::vector::{exp_nonpositive, map_in_place, map_to_pair};
+
+/// The shape of the correlation between two points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Infinitely smooth; the paper's kernel.
+    SquaredExponential,
+    /// Once differentiable.
+    Matern32,
+    /// Twice differentiable.
+    Matern52,
+}
+
+/// The hyper-parameters of a Gaussian process.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hyper {
+    /// ℓ: one for all coordinates, or one per coordinate.
+    pub lengthscales: Vec<f64>,
+    /// s²: prior variance of f.
+    pub signal_variance: f64,
+    /// σ²: variance of the noise on an observation.
+    pub noise_variance: f64,
+    /// Prior mean of f, the same everywhere.
+    pub mean: f64,
+}
+
+impl Hyper {
+    /// ℓ_d, whether there is one lengthscale or one per coordinate.
+    pub fn lengthscale(&self, d: usize) -> f64 {
+        if self.lengthscales.len() == 1 { self.lengthscales[0] } else { self.lengthscales[d] }
+    }
+}
+
+impl Family {
+    /// ρ(r²) and γ(r²) at one squared distance.
+    pub fn correlation(self, r2: f64) -> (f64, f64) {
+        match self {
+            Family::SquaredExponential => squared_exponential(r2),
+            Family::Matern32 => matern32(r2),
+            Family::Matern52 => matern52(r2),
+        }
+    }
+
+    /// Turns squared distances into correlations in place.
+    pub(crate) fn correlate(self, r2: &mut [f64]) {
+        match self {
+            Family::SquaredExponential => map_in_place(r2, |r2| squared_exponential(r2).0),
+            Family::Matern32 => map_in_place(r2, |r2| matern32(r2).0),
+            Family::Matern52 => map_in_place(r2, |r2| matern52(r2).0),
+        }
+    }
+
+    /// Turns squared distances into correlations in place and writes the slopes beside them.
+    pub(crate) fn correlate_with_slope(self, r2: &mut [f64], slope: &mut [f64]) {
+        match self {
+            Family::SquaredExponential => map_to_pair(r2, slope, squared_exponential),
+            Family::Matern32 => map_to_pair(r2, slope, matern32),
+            Family::Matern52 => map_to_pair(r2, slope, matern52),
+        }
+    }
+}
+
+#[inline(always)]
+fn squared_exponential(r2: f64) -> (f64, f64) {
+    let e = exp_nonpositive(-0.5 * r2);
+    (e, e)
+}
+
+/// Beyond this the Matérn exponentials are 0; the bound keeps 0 × ∞ out of their polynomials.
+const FAR: f64 = 1e7;
+
+#[inline(always)]
+fn matern32(r2: f64) -> (f64, f64) {
+    let a = (3.0 * r2.min(FAR)).sqrt();
+    let e = exp_nonpositive(-a);
+    ((1.0 + a) * e, 3.0 * e)
+}
+
+#[inline(always)]
+fn matern52(r2: f64) -> (f64, f64) {
+    let r2 = r2.min(FAR);
+    let a = (5.0 * r2).sqrt();
+    let e = exp_nonpositive(-a);
+    ((1.0 + a + (5.0 / 3.0) * r2) * e, (5.0 / 3.0) * (1.0 + a) * e)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [Family; 3] = [Family::SquaredExponential, Family::Matern32, Family::Matern52];
+
+    #[test]
+    fn correlation_is_one_at_no_distance_and_falls_with_it() {
+        for family in ALL {
+            assert_eq!(family.correlation(0.0).0, 1.0);
+            let values: Vec<f64> = (0..100).map(|i| family.correlation(f64::from(i) * 0.5).0).collect();
+            assert!(values.windows(2).all(|w| w[1] < w[0] && w[1] > 0.0));
+        }
+    }
+
+    #[test]
+    fn slope_is_minus_twice_the_derivative_in_squared_distance() {
+        for family in ALL {
+            for r2 in [1e-3, 0.2, 1.0, 7.0, 40.0] {
+                let h = 1e-5 * r2;
+                let difference = (family.correlation(r2 + h).0 - family.correlation(r2 - h).0) / (2.0 * h);
+                let slope = family.correlation(r2).1;
+                assert!((slope + 2.0 * difference).abs() < 1e-8 * slope.max(1e-3), "{family:?} at {r2}");
+            }
+        }
+    }
+}
