@@ -1,1 +1,3 @@
 //! Numerical building blocks.
+
+pub mod normal;
