@@ -1,1 +1,4 @@
 //! Numerical building blocks.
+
+pub mod normal;
+pub mod uniform;
