@@ -13,6 +13,7 @@
 //! [`Tally`] says how an error is measured. A file that cannot be read, is of no known format or lacks a key is an
 //! error of its own, never a silent pass; keys that no check looks at are reported.
 
+mod acquisition;
 mod functions;
 mod reader;
 mod report;
@@ -157,7 +158,7 @@ struct Format {
     keys: &'static [&'static str],
 }
 
-const FORMATS: [Format; 1] = [functions::FORMAT];
+const FORMATS: [Format; 2] = [functions::FORMAT, acquisition::FORMAT];
 
 fn known_formats() -> String {
     FORMATS.map(|format| format.name).join(", ")
