@@ -1,2 +1,47 @@
 //! Every chore of the workspace as `cargo xtask …`.
-fn main() {}
+
+mod evidence;
+mod peers;
+mod step;
+mod test;
+mod tidy;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+/// Every chore of the workspace.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Debug, Subcommand)]
+enum Chore {
+    /// Everything that must hold before a change is submitted: format, lints, documentation, tidiness, tests, references.
+    #[command(after_help = "Example:\n  cargo xtask test")]
+    Test,
+    /// The house rules that no compiler checks: sizes, module docs, the arrow between modules, the map.
+    #[command(after_help = "Example:\n  cargo xtask tidy")]
+    Tidy,
+    /// Slow evidence by name; without a name, what there is.
+    #[command(
+        after_help = "Examples:\n  cargo xtask evidence\n  cargo xtask evidence peers\n  cargo xtask evidence all"
+    )]
+    Evidence(evidence::Options),
+    /// Time one suggestion against BoTorch and Optuna on the same data (needs python3, pip and the network once).
+    #[command(
+        after_help = "Examples:\n  cargo xtask peers\n  cargo xtask peers --n 50 --objective smooth --repeats 3\n  cargo xtask peers --json > peers.json"
+    )]
+    Peers(peers::Options),
+}
+
+fn main() -> Result<()> {
+    match Cli::parse().chore {
+        Chore::Test => test::run(),
+        Chore::Tidy => tidy::run(),
+        Chore::Evidence(options) => evidence::run(&options),
+        Chore::Peers(options) => peers::run(&options),
+    }
+}

@@ -1,2 +1,12 @@
 //! The `lambo-lab` binary: experiments around the engine.
-fn main() {}
+
+use clap::Parser;
+use lambo_lab::cli;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run(cli::Cli::parse()).unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::from(2)
+    })
+}

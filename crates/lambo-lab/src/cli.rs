@@ -1,0 +1,57 @@
+//! The command line of `lambo-lab`: what can be asked for, and who answers.
+
+use crate::reference;
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Experiments around the lambo engine.
+#[derive(Debug, Parser)]
+#[command(name = "lambo-lab", version, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Check the engine's numbers against files of independently computed ones.
+    #[command(after_help = REFERENCE_HELP)]
+    Reference {
+        /// Directory whose .json files are checked; each is recognised by its keys, not by its name.
+        dir: PathBuf,
+        /// Print JSON instead of a table.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+const REFERENCE_HELP: &str = "\
+What is measured:
+  |got - want| / max(1, |want|), that is absolute up to 1 and relative beyond (so for log EI = -5e17, too);
+  expected improvement: |got - want| / max(1e-300, |want|), relative wherever a double has all its digits;
+  the minimum of a test function: to the digits that the file prints;
+  fit: how far the log marginal likelihood that our fit reaches stays below the stated one.
+A result that is not finite counts as an infinite error.
+
+Exit code: 0 all within tolerance, 1 a number past it, 2 a file or the directory could not be checked.
+
+Examples:
+  lambo-lab reference crates/lambo-lab/tests/fixtures/good
+  lambo-lab reference DIR --json | jq '.files[] | select(.ok | not)'";
+
+/// Does what the command line asks for.
+pub fn run(cli: Cli) -> Result<ExitCode> {
+    match cli.command {
+        Command::Reference { dir, json } => {
+            let report = reference::check_directory(&dir)?;
+            if json {
+                println!("{:#}", report.to_json());
+            } else {
+                print!("{report}");
+            }
+            Ok(ExitCode::from(report.exit_code()))
+        }
+    }
+}

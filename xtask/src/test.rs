@@ -1,0 +1,35 @@
+//! `cargo xtask test`: everything that must hold before a change is submitted, stopping at the first failure.
+
+use crate::{step, tidy};
+use anyhow::Result;
+use std::time::Instant;
+
+/// The reference files that come with the laboratory.
+const FIXTURES: &str = "crates/lambo-lab/tests/fixtures/good";
+
+/// Runs every step.
+pub fn run() -> Result<()> {
+    let started = Instant::now();
+    let cargo = |arguments: &[&str]| step::run(&mut step::cargo(arguments));
+    step::timed("format", || cargo(&["fmt", "--all", "--check"]))?;
+    step::timed("tidy", tidy::run)?;
+    step::timed("lints", || {
+        cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])
+    })?;
+    step::timed("documentation", || {
+        let mut doc = step::cargo(&["doc", "--workspace", "--no-deps", "--quiet"]);
+        step::run(doc.env("RUSTDOCFLAGS", "-Dwarnings"))
+    })?;
+    step::timed("tests", || cargo(&["test", "--workspace", "--quiet"]))?;
+    step::timed("references", || {
+        cargo(&["run", "--quiet", "--package", "lambo-lab", "--", "reference", FIXTURES])
+    })?;
+    // Each benchmark runs once, so that none rots unseen; nothing is measured here.
+    if step::root().join("crates/lambo/benches").is_dir() {
+        step::timed("benchmarks, once each", || {
+            cargo(&["bench", "--package", "lambo", "--benches", "--quiet", "--", "--test"])
+        })?;
+    }
+    println!("\nall steps passed in {:.0} s", started.elapsed().as_secs_f64());
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! Tests of the tidy check, on sources made up here.
+
+use super::arrow::ARROW;
+use super::{Source, check};
+
+fn source(path: &str, text: &str) -> Source {
+    Source { path: path.to_owned(), text: text.to_owned() }
+}
+
+/// The findings about one file beside a map that names everything used here.
+fn findings(path: &str, text: &str) -> Vec<String> {
+    let map = source("ARCHITECTURE.md", "`numeric/` `space/` `surrogate/` `acquisition/` `bandit/` `dream/`");
+    check(&[map, source(path, text)])
+}
+
+#[track_caller]
+fn assert_finds(path: &str, text: &str, what: &str) {
+    let found = findings(path, text);
+    assert!(found.len() == 1 && found[0].contains(what), "{found:?} instead of one finding on {what}");
+}
+
+#[test]
+fn a_file_without_a_first_line_on_its_purpose_is_found() {
+    assert_finds("xtask/src/a.rs", "use std::fs;\n", "open with a //!");
+    assert_finds("xtask/peers/a.py", "import os\n", "docstring");
+    assert!(findings("xtask/src/a.rs", "//! Why.\n").is_empty());
+    assert!(findings("xtask/peers/a.py", "\"\"\"Why.\"\"\"\n").is_empty());
+}
+
+#[test]
+fn a_file_of_more_than_five_hundred_lines_is_found() {
+    assert!(findings("xtask/src/a.rs", &"//! Why.\n".repeat(500)).is_empty());
+    assert_finds("xtask/src/a.rs", &"//! Why.\n".repeat(501), "501 lines");
+    assert!(findings("README.md", &"text\n".repeat(501)).is_empty());
+}
+
+#[test]
+fn directories_of_one_machine_are_found_and_relative_ones_are_not() {
+    for directory in ["work", "tmp", "root", "home"] {
+        assert_finds("README.md", &format!("see /{directory}/x"), "one machine");
+        assert_finds("a/run", &format!("cd \"/{directory}/x\""), "one machine");
+        assert!(findings("README.md", &format!("see notes/{directory}/x")).is_empty());
+    }
+}
+
+#[test]
+fn left_overs_are_found() {
+    for word in [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("db", "g!(x)"), concat!("to", "do!()")] {
+        assert_finds("xtask/src/a.rs", &format!("//! Why.\n// {word}\n"), "a.rs:2");
+    }
+    assert_finds("xtask/src/a.rs", concat!("//! Why.\n#[ign", "ore]\n"), "does not run");
+}
+
+#[test]
+fn a_use_against_the_arrow_is_found_however_it_is_written() {
+    let space = |code: &str| findings("crates/lambo/src/space/a.rs", &format!("//! Why.\n{code}\n"));
+    for code in [
+        "use crate::surrogate::Hyper;",
+        "use crate::{numeric::f, surrogate::Hyper};",
+        "use crate::{\n    numeric::{f, g},\n    surrogate,\n};",
+        "fn f() { crate::surrogate::fit() }",
+        "use super::super::surrogate::Hyper;",
+        "pub(crate) use crate::surrogate;",
+    ] {
+        let found = space(code);
+        assert!(found.len() == 1 && found[0].contains("must not use `surrogate`"), "{code}: {found:?}");
+    }
+    for code in [
+        "use crate::numeric::f;",
+        "use crate::space::Batch;",
+        "use super::batch::Batch;",
+        "/// See [`crate::surrogate`].",
+        "let x = 1; // crate::surrogate reads it.",
+        "use crate::{numeric::{surrogate_free, g}};",
+    ] {
+        assert!(space(code).is_empty(), "{code}: {:?}", space(code));
+    }
+}
+
+#[test]
+fn an_engine_module_that_is_not_on_the_arrow_is_found() {
+    assert_finds("crates/lambo/src/dream/mod.rs", "//! Why.\n", "not on the arrow");
+}
+
+#[test]
+fn the_front_page_may_name_every_module() {
+    assert!(findings("crates/lambo/src/lib.rs", "//! Why.\npub use crate::surrogate::Hyper;\n").is_empty());
+}
+
+#[test]
+fn the_arrow_goes_one_way() {
+    for (i, (name, allowed)) in ARROW.iter().enumerate() {
+        let above: Vec<_> = ARROW[..i].iter().map(|(name, _)| *name).collect();
+        assert!(allowed.iter().all(|used| above.contains(used)), "{name} uses something below it");
+    }
+}
+
+#[test]
+fn folders_and_crates_that_are_not_on_the_map_are_found() {
+    let sources = |map: &str| {
+        check(&[
+            source("ARCHITECTURE.md", map),
+            source("crates/lambo/Cargo.toml", ""),
+            source("crates/lambo/src/space/mod.rs", "//! Why.\n"),
+            source("crates/lambo/src/space/batch/tests.rs", "//! Why.\n"),
+        ])
+    };
+    assert!(sources("`crates/lambo/` holds `space/`").is_empty());
+    assert_eq!(sources("`crates/lambo/` holds `cyberspace/`").len(), 1);
+    assert_eq!(sources("nothing").len(), 2);
+    assert!(check(&[])[0].contains("the map is missing"));
+}
