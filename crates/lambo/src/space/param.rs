@@ -298,12 +298,10 @@ impl Param {
                 None => Err(self.outside(format!("{:?}", &*text))),
             },
             (Domain::Bool, Value::Bool(b)) => Ok(Value::Bool(b)),
-            (_, value) => Err(PointError::Kind {
-                name: name(),
-                kind: self.kind(),
-                given: value.kind(),
-                values: self.describe(),
-            }),
+            (_, value) => {
+                let (kind, shown) = (value.kind(), value.to_string());
+                Err(PointError::Kind { name: name(), kind, value: shown, values: self.describe() })
+            }
         }
     }
 

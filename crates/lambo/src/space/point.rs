@@ -55,14 +55,14 @@ pub enum PointError {
         values: String,
     },
     /// A value of the wrong type.
-    #[error("parameter `{name}` is a {kind}, not a {given}; give {values}")]
+    #[error("parameter `{name}` takes {values}, not the {kind} {value}")]
     Kind {
         /// The parameter.
         name: Arc<str>,
-        /// What the parameter is.
+        /// What was given: `float`, `int`, `choice` or `bool`.
         kind: &'static str,
-        /// What was given.
-        given: &'static str,
+        /// The value given.
+        value: String,
         /// What it can be.
         values: String,
     },
