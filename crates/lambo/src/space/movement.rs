@@ -1,0 +1,197 @@
+//! What moving to the next point costs: which modules must run, and the sum of their costs.
+//!
+//! ```text
+//! Γᵗ = Σₘ cₘ · 1{ the output of module m for xᵗ is not at hand }
+//! previous   at hand: the outputs of iteration t − 1, except the last module's, which is charged at every iteration
+//! cache      at hand: the output of every prefix x₁..ₘ ever run, so that a point seen before is free
+//! ```
+//!
+//! - `Γ`: movement cost;  `cₘ`: cost of module m;  `x₁..ₘ`: the values of all modules upstream of m, and its own
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::module::Cost;
+use super::point::{Point, Value};
+use super::space::{Space, SpaceError};
+
+/// Which earlier outputs are at hand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CostModel {
+    /// Those of the iteration before, as in the paper.
+    #[default]
+    Previous,
+    /// Those of every run so far, as with a cache of stage outputs.
+    Cache,
+}
+
+/// Which module needs the output of which. Only [`Wiring::feeds`] is ever asked, so that a graph can join the chain.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Wiring {
+    /// Every module needs the one before it.
+    #[default]
+    Chain,
+}
+
+/// Which modules must run for a point.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Movement {
+    /// The first module whose prefix of values is not at hand; `None` if all are.
+    pub first_changed: Option<usize>,
+    /// For each module whether it runs, and is charged.
+    pub runs: Vec<bool>,
+}
+
+/// The runs so far: what both cost models need to know of them.
+#[derive(Clone, Debug, Default)]
+pub struct RunHistory {
+    /// The last point, and how many modules ran to their end on it.
+    last: Option<(Point, usize)>,
+    /// Every module with the values that reached it.
+    prefixes: BTreeSet<(usize, Vec<Value>)>,
+}
+
+/// Why a movement has no cost.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MovementError {
+    /// A module's cost is not given.
+    #[error("the cost of module `{module}` is not known; give it a cost, or pass costs in")]
+    UnknownCost {
+        /// The module.
+        module: Arc<str>,
+    },
+    /// Not one cost per module.
+    #[error("there are {modules} modules but {costs} costs; pass one for each")]
+    Length {
+        /// How many modules there are.
+        modules: usize,
+        /// How many costs were passed.
+        costs: usize,
+    },
+    /// A cost that is negative, infinite or NaN.
+    #[error("the cost of module {module} (counted from 0) is {cost}; pass a finite number of at least 0")]
+    Cost {
+        /// The module.
+        module: usize,
+        /// What was passed.
+        cost: f64,
+    },
+    /// Costs whose sum is past the largest double.
+    #[error("the costs add up to more than a number can hold; use a larger unit")]
+    Overflow,
+}
+
+impl Wiring {
+    /// Whether module `m` must run when module `k` has changed; a module feeds itself.
+    pub fn feeds(&self, k: usize, m: usize) -> bool {
+        match self {
+            Self::Chain => k <= m,
+        }
+    }
+}
+
+impl Movement {
+    /// Γ: the sum of the costs of the modules that run.
+    pub fn cost(&self, costs: &[f64]) -> Result<f64, MovementError> {
+        if costs.len() != self.runs.len() {
+            return Err(MovementError::Length { modules: self.runs.len(), costs: costs.len() });
+        }
+        if let Some(module) = costs.iter().position(|c| !(c.is_finite() && *c >= 0.0)) {
+            return Err(MovementError::Cost { module, cost: costs[module] });
+        }
+        let charged = self.runs.iter().zip(costs).filter(|(runs, _)| **runs);
+        let gamma: f64 = charged.map(|(_, c)| c).sum();
+        if gamma.is_finite() { Ok(gamma) } else { Err(MovementError::Overflow) }
+    }
+}
+
+impl RunHistory {
+    /// Nothing has run yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What would have to run for `next`.
+    pub fn movement(&self, space: &Space, model: CostModel, next: &Point) -> Result<Movement, SpaceError> {
+        check(space, next)?;
+        let modules = space.modules().len();
+        Ok(match model {
+            CostModel::Previous => match &self.last {
+                Some((last, done)) => from_previous(space, last, *done, next),
+                None => everything(modules),
+            },
+            CostModel::Cache => {
+                let runs: Vec<bool> =
+                    (0..modules).map(|m| !self.prefixes.contains(&(m, prefix(space, next, m)))).collect();
+                Movement { first_changed: runs.iter().position(|runs| *runs), runs }
+            }
+        })
+    }
+
+    /// Notes that every module has run on `point`, or was at hand.
+    pub fn record(&mut self, space: &Space, point: &Point) -> Result<(), SpaceError> {
+        self.record_until(space, point, space.modules().len())
+    }
+
+    /// Notes a run that failed: only the first `done` modules have their outputs.
+    pub fn record_until(&mut self, space: &Space, point: &Point, done: usize) -> Result<(), SpaceError> {
+        check(space, point)?;
+        let done = done.min(space.modules().len());
+        self.prefixes.extend((0..done).map(|m| (m, prefix(space, point, m))));
+        self.last = Some((point.clone(), done));
+        Ok(())
+    }
+}
+
+impl Space {
+    /// What runs for `next` when only the outputs of `previous` are at hand; everything if there is no previous point.
+    pub fn movement(&self, previous: Option<&Point>, next: &Point) -> Result<Movement, SpaceError> {
+        check(self, next)?;
+        match previous {
+            Some(previous) => {
+                check(self, previous)?;
+                Ok(from_previous(self, previous, self.modules().len(), next))
+            }
+            None => Ok(everything(self.modules().len())),
+        }
+    }
+
+    /// The cost of every module, if all are given.
+    pub fn given_costs(&self) -> Result<Vec<f64>, MovementError> {
+        let cost = |module: &super::Module| match module.cost_kind() {
+            Cost::Given(c) => Ok(c),
+            _ => Err(MovementError::UnknownCost { module: module.name().clone() }),
+        };
+        self.modules().iter().map(cost).collect()
+    }
+}
+
+fn check(space: &Space, point: &Point) -> Result<(), SpaceError> {
+    if space.owns(point) { Ok(()) } else { Err(SpaceError::ForeignPoint { point: point.to_string() }) }
+}
+
+fn everything(modules: usize) -> Movement {
+    Movement { first_changed: (modules > 0).then_some(0), runs: vec![true; modules] }
+}
+
+fn from_previous(space: &Space, last: &Point, done: usize, next: &Point) -> Movement {
+    let modules = space.modules().len();
+    let own = |point: &'_ Point, m: usize| point.values().get(space.module_params(m)).map(<[Value]>::to_vec);
+    let changed: Vec<bool> = (0..modules).map(|m| m >= done || own(last, m) != own(next, m)).collect();
+    let reached = |m: usize| (0..modules).any(|k| changed[k] && space.wiring().feeds(k, m));
+    let mut runs: Vec<bool> = (0..modules).map(reached).collect();
+    let first_changed = runs.iter().position(|runs| *runs);
+    // The result itself is wanted anew at every iteration: the paper's experiments charge the last module always.
+    if let Some(last) = runs.last_mut() {
+        *last = true;
+    }
+    Movement { first_changed, runs }
+}
+
+/// The values that reach module `m`, in order.
+fn prefix(space: &Space, point: &Point, m: usize) -> Vec<Value> {
+    let upstream = (0..space.modules().len()).filter(|&k| space.wiring().feeds(k, m));
+    upstream.filter_map(|k| point.values().get(space.module_params(k))).flatten().cloned().collect()
+}
