@@ -1,5 +1,7 @@
 //! Every acquisition function under the same suite: slopes meet finite differences, and no float makes one panic or lie.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests stand outside of what clippy takes for a test")]
+
 use lambo::acquisition::{
     Acquisition, Ei, Gittins, GumbelMinimum, Lcb, LogEi, Mes, PerCost, Scale, Score, cooling_exponent,
     sample_minima,

@@ -1,5 +1,7 @@
 //! Laws of the slowly moving bandit over random trees: T1, T2, T3 and T5 of its analysis.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests stand outside of what clippy takes for a test")]
+
 use lambo::bandit::{Sign, SlowlyMovingBandit, Tree, draw_signs};
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};

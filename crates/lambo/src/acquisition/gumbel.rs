@@ -46,7 +46,7 @@ impl GumbelMinimum {
         check(means, sds, best, noise_sd)?;
         let ceiling = best - MARGIN * noise_sd;
         let left = -best;
-        if below(means, sds, left, 0.25) == Side::Reached {
+        if reaches(means, sds, left, 0.25) {
             return finite(Self { fit: None, ceiling });
         }
         let top = means.iter().zip(sds).fold(f64::NEG_INFINITY, |top, (m, s)| top.max(REACH * s - m));
@@ -123,15 +123,8 @@ fn finite(law: GumbelMinimum) -> Result<GumbelMinimum, AcquisitionError> {
     if whole { Ok(law) } else { Err(AcquisitionError::Range) }
 }
 
-/// On which side of a probability the distribution function is.
-#[derive(PartialEq)]
-enum Side {
-    Below,
-    Reached,
-}
-
 /// Whether Pr(max F ≤ m') has reached q, summed as logarithms; every term is ≤ 0, so the first shortfall decides.
-fn below(means: &[f64], sds: &[f64], m: f64, q: f64) -> Side {
+fn reaches(means: &[f64], sds: &[f64], m: f64, q: f64) -> bool {
     let (mut sum, target) = (0.0, q.ln());
     for (mean, sd) in means.iter().zip(sds) {
         let distance = m + mean;
@@ -139,11 +132,11 @@ fn below(means: &[f64], sds: &[f64], m: f64, q: f64) -> Side {
         if z < CERTAIN {
             sum += normal::ln_cdf(z);
             if sum < target {
-                return Side::Below;
+                return false;
             }
         }
     }
-    Side::Reached
+    true
 }
 
 /// A value with Pr(max F ≤ value) ≥ ¾, found by doubling from `top`.
@@ -153,7 +146,7 @@ fn bracket(means: &[f64], sds: &[f64], left: f64, top: f64) -> Result<f64, Acqui
         if !right.is_finite() {
             break;
         }
-        if below(means, sds, right, 0.75) == Side::Reached {
+        if reaches(means, sds, right, 0.75) {
             return Ok(right);
         }
         right += right - left;
@@ -165,9 +158,10 @@ fn bracket(means: &[f64], sds: &[f64], left: f64, top: f64) -> Result<f64, Acqui
 fn bisect(means: &[f64], sds: &[f64], mut lo: f64, mut hi: f64, q: f64) -> f64 {
     for _ in 0..BISECTIONS {
         let mid = 0.5 * lo + 0.5 * hi;
-        match below(means, sds, mid, q) {
-            Side::Below => lo = mid,
-            Side::Reached => hi = mid,
+        if reaches(means, sds, mid, q) {
+            hi = mid;
+        } else {
+            lo = mid;
         }
     }
     hi

@@ -59,11 +59,11 @@ mod tests {
     fn it_is_right_where_expected_improvement_has_long_underflowed() {
         // mpmath, 200 digits: ln h(−1e6) and ln h(−38).
         let score = LogEi::new(0.0).unwrap().score(1e6, 1.0);
-        assert!((score.value / -5.000_000_000_285_499_6e11 - 1.0).abs() < 1e-15);
+        assert!((score.value / -500000000028.55 - 1.0).abs() < 1e-15);
         assert!((score.d_mean / -1.000_000_000_002e6 - 1.0).abs() < 1e-14);
         assert!((score.d_sd / 1.000_000_000_003e12 - 1.0).abs() < 1e-14);
         let score = LogEi::new(0.0).unwrap().score(19.0, 0.5);
-        assert!((score.value - (0.5f64.ln() - 730.196_183_402_113_74)).abs() < 1e-11);
+        assert!((score.value - (0.5f64.ln() - 730.1961834021138)).abs() < 1e-11);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The slowly moving bandit: exponential weights whose moves are rarer the farther they go (Koren, Livni & Mansour 2017).
+//! The slowly moving bandit: exponential weights whose moves are rarer the farther they go (Koren, Livni & Mansour, COLT 2017).
 //!
 //! ```text
 //! i_t ~ p_t( · | A_{h_{t−1}}(i_{t−1}) ),  h_0 = H
@@ -11,7 +11,7 @@
 //!
 //! ℓ̄_h is the same all over a subtree of level h, and 0 from the level after the first σ = −1 on. So the recursion stops there,
 //! and each level sums one number for each subtree below: at most |K| of them. Probabilities are logarithms throughout: they fall
-//! below the smallest double within some hundred steps. The update keeps the mass of every subtree of level h_t < H,
+//! below the smallest double within hundreds of steps. The update keeps the mass of every subtree of level h_t < H,
 //! which is why drawing within A_{h_t} keeps the arm distributed as p.
 //!
 //! An arm of probability 0 stays at 0. In a subtree without mass p_t(j)/p_t(A) is undefined; the uniform law takes its place, so that ℓ̃ is finite.

@@ -114,7 +114,7 @@ pub struct LeftTail {
 }
 
 impl LeftTail {
-    /// The ratios at `z`, meant for z ≤ −1: nearer to 0 they are right too but need not be, right of 0 they are not.
+    /// The ratios at `z`, which should be −1 or less: nearer to 0 there are plainer ways to the same numbers.
     pub fn at(z: f64) -> Self {
         let x = -z;
         if x < SERIES_FROM {
