@@ -1,5 +1,8 @@
 //! The reference checker on the laboratory's own fixtures, on damaged copies of them, and on the project's shared files.
 
+// Clippy lets tests unwrap but not the helpers beside them.
+#![allow(clippy::unwrap_used)]
+
 use lambo_lab::reference::{ReferenceError, check_directory, check_text};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
