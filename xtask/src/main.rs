@@ -6,8 +6,8 @@ mod step;
 mod test;
 mod tidy;
 
-use anyhow::Result;
 use clap::{Parser, Subcommand};
+use std::process::ExitCode;
 
 /// Every chore of the workspace.
 #[derive(Debug, Parser)]
@@ -37,11 +37,18 @@ enum Chore {
     Peers(peers::Options),
 }
 
-fn main() -> Result<()> {
-    match Cli::parse().chore {
+fn main() -> ExitCode {
+    let done = match Cli::parse().chore {
         Chore::Test => test::run(),
         Chore::Tidy => tidy::run(),
         Chore::Evidence(options) => evidence::run(&options),
         Chore::Peers(options) => peers::run(&options),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\nerror: {error:#}");
+            ExitCode::FAILURE
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The laboratory around the `lambo` engine: what experiments, tests and benches share.
 //!
 //! - [`problems`]: test functions with exactly known minima, plain or shifted by a seeded offset.
-//! - [`reference`]: the engine's numbers against files of independently computed ones.
+//! - [`mod@reference`]: the engine's numbers against files of independently computed ones.
 //!
 //! The `lambo-lab` binary is a thin face over these.
 

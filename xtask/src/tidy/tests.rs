@@ -65,6 +65,7 @@ fn a_use_against_the_arrow_is_found_however_it_is_written() {
         let found = space(code);
         assert!(found.len() == 1 && found[0].contains("must not use `surrogate`"), "{code}: {found:?}");
     }
+    assert_eq!(space("use crate::Hyper;").len(), 1, "a re-export would hide the module");
     for code in [
         "use crate::numeric::f;",
         "use crate::space::Batch;",

@@ -14,6 +14,7 @@
 //! error of its own, never a silent pass; keys that no check looks at are reported.
 
 mod acquisition;
+mod bandit;
 mod functions;
 mod reader;
 mod report;
@@ -116,9 +117,15 @@ pub fn check_directory(directory: &Path) -> Result<Report, ReferenceError> {
 pub fn check_file(path: &Path) -> Result<Outcome, ReferenceError> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| ReferenceError::Read { path: path.to_owned(), source })?;
-    let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-    let value: serde_json::Value = serde_json::from_str(&text)
-        .map_err(|source| ReferenceError::Syntax { file: file.clone(), source })?;
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    check_text(&name, &text)
+}
+
+/// Checks the text of a file, which messages call `file`.
+pub fn check_text(file: &str, text: &str) -> Result<Outcome, ReferenceError> {
+    let file = file.to_owned();
+    let value: serde_json::Value =
+        serde_json::from_str(text).map_err(|source| ReferenceError::Syntax { file: file.clone(), source })?;
     let root = Node::root(&value);
     let Some(format) = FORMATS.iter().find(|format| (format.recognise)(&root)) else {
         return Err(ReferenceError::UnknownFormat { file, keys: root.describe_keys() });
@@ -158,7 +165,7 @@ struct Format {
     keys: &'static [&'static str],
 }
 
-const FORMATS: [Format; 2] = [functions::FORMAT, acquisition::FORMAT];
+const FORMATS: [Format; 3] = [functions::FORMAT, acquisition::FORMAT, bandit::FORMAT];
 
 fn known_formats() -> String {
     FORMATS.map(|format| format.name).join(", ")
