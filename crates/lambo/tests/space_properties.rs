@@ -55,11 +55,13 @@ fn param(name: &'static str) -> impl Strategy<Value = Param> {
             if log { param.log().ok() } else { Some(param) }
         },
     );
-    let small = (-5..50_i64, 0..30_i64, 1..4_i64, any::<bool>()).prop_filter_map("small", move |(a, n, s, log)| {
-        let param = Param::stepped(name, a, a + n * s, s).ok()?;
-        if log { param.log().ok() } else { Some(param) }
-    });
-    let choice = (1..6_usize).prop_filter_map("choice", move |k| Param::choice(name, &["a", "b", "c", "d", "e"][..k]).ok());
+    let small =
+        (-5..50_i64, 0..30_i64, 1..4_i64, any::<bool>()).prop_filter_map("small", move |(a, n, s, log)| {
+            let param = Param::stepped(name, a, a + n * s, s).ok()?;
+            if log { param.log().ok() } else { Some(param) }
+        });
+    let choice = (1..6_usize)
+        .prop_filter_map("choice", move |k| Param::choice(name, &["a", "b", "c", "d", "e"][..k]).ok());
     prop_oneof![3 => float, 2 => near, 2 => int, 2 => small, 2 => choice, 1 => Just(Param::bool(name).unwrap())]
 }
 
@@ -86,12 +88,14 @@ fn typed_space() -> Space {
 
 fn arithmetic() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
-        prop::sample::select(vec!["x", "y", "n", "k", "0", "1", "2", "0.5", "1e300", "-3"]).prop_map(str::to_owned),
+        prop::sample::select(vec!["x", "y", "n", "k", "0", "1", "2", "0.5", "1e300", "-3"])
+            .prop_map(str::to_owned),
         (-5.0..5.0_f64).prop_map(|c| format!("{c:?}")),
     ];
     leaf.prop_recursive(4, 24, 3, |inner| {
         let op = prop::sample::select(vec!["+", "-", "*", "/", "%", "^"]);
-        let function = prop::sample::select(vec!["abs", "log", "log10", "log2", "exp", "sqrt", "min", "max", "-"]);
+        let function =
+            prop::sample::select(vec!["abs", "log", "log10", "log2", "exp", "sqrt", "min", "max", "-"]);
         prop_oneof![
             (inner.clone(), op, inner.clone()).prop_map(|(a, op, b)| format!("({a} {op} {b})")),
             (function, inner.clone()).prop_map(|(f, a)| format!("{f}({a})")),
@@ -122,8 +126,8 @@ fn condition() -> impl Strategy<Value = String> {
 /// Words of the grammar in any order.
 fn word_salad() -> impl Strategy<Value = String> {
     let words = vec![
-        "x", "y", "c", "t", "and", "or", "not", "in", "true", "(", ")", "[", "]", ",", "<", "<=", "==", "!=", "+", "-",
-        "*", "/", "%", "^", "1", "1e-3", "'a'", "\"", "`", "log", "min", "é", "\n", "=", "💥", ".",
+        "x", "y", "c", "t", "and", "or", "not", "in", "true", "(", ")", "[", "]", ",", "<", "<=", "==", "!=",
+        "+", "-", "*", "/", "%", "^", "1", "1e-3", "'a'", "\"", "`", "log", "min", "é", "\n", "=", "💥", ".",
     ];
     prop::collection::vec(prop::sample::select(words), 0..40).prop_map(|words| words.join(" "))
 }

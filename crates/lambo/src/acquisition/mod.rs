@@ -25,8 +25,11 @@ mod gittins;
 mod gumbel;
 mod lcb;
 mod log_ei;
+mod maximise;
 mod mes;
 mod per_cost;
+mod region;
+mod surface;
 
 pub use ei::Ei;
 pub use error::AcquisitionError;
@@ -34,8 +37,11 @@ pub use gittins::Gittins;
 pub use gumbel::{GumbelMinimum, sample_minima};
 pub use lcb::{Beta, Lcb};
 pub use log_ei::LogEi;
+pub use maximise::{Best, MaximiseError, Maximiser};
 pub use mes::Mes;
 pub use per_cost::{PerCost, cooling_exponent};
+pub use region::Region;
+pub use surface::{Objective, Surface};
 
 /// What an acquisition function says of one point, and how that changes with the posterior there.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -21,7 +21,7 @@ const MAX_SEARCH: usize = 20;
 /// When to stop, and how much to remember.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
-    /// Stop when an accepted step lowers the value by no more than this.
+    /// Stop when the quadratic model promises no more than this, or two steps in a row gain no more.
     pub value_tolerance: f64,
     /// Stop when no component of the projected gradient exceeds this.
     pub gradient_tolerance: f64,
@@ -70,6 +70,8 @@ pub struct QuasiNewton {
     search: Search,
     pairs: Vec<Pair>,
     evaluations: usize,
+    /// Steps in a row that gained less than the tolerance.
+    small_gains: usize,
     done: bool,
 }
 
@@ -116,6 +118,7 @@ impl QuasiNewton {
             search: Search::from(0.0),
             pairs: Vec::new(),
             evaluations: 0,
+            small_gains: 0,
             done: options.max_evaluations == 0,
             lower,
             upper,
@@ -192,6 +195,11 @@ impl QuasiNewton {
         let steep = dot(&steepest, &steepest);
         // A direction that is not clearly downhill comes from pairs that no longer fit: forget them.
         let trusted = !self.pairs.is_empty() && slope.is_finite() && slope < -1e-12 * steep;
+        // Along a Newton direction the model's minimum lies ½|slope| below; one pair alone knows too little to be believed.
+        if trusted && self.pairs.len() > 1 && -0.5 * slope <= self.options.value_tolerance {
+            self.done = true;
+            return;
+        }
         let t = if trusted {
             1.0
         } else {
@@ -271,7 +279,8 @@ impl QuasiNewton {
         }
         let decrease = self.value - value;
         (self.x, self.value, self.gradient) = (x, value, gradient);
-        if decrease <= self.options.value_tolerance {
+        self.small_gains = if decrease <= self.options.value_tolerance { self.small_gains + 1 } else { 0 };
+        if self.small_gains == 2 {
             self.done = true;
         } else {
             self.begin_search();

@@ -18,8 +18,8 @@
 
 use thiserror::Error;
 
+use super::Batch;
 use super::joe_kuo::{DIMENSIONS, ROWS};
-use crate::space::Batch;
 
 /// Bits of a Sobol' point.
 const BITS: usize = 32;

@@ -248,9 +248,8 @@ mod tests {
     fn powers_of_two_are_evenly_spread_on_a_log_scale() {
         let range = IntRange::new(1, 1024, 1, true).unwrap();
         round_trips(&range, 0..1024);
-        let gap = |a: i64, b: i64| {
-            range.code(range.index_of(b).unwrap()) - range.code(range.index_of(a).unwrap())
-        };
+        let gap =
+            |a: i64, b: i64| range.code(range.index_of(b).unwrap()) - range.code(range.index_of(a).unwrap());
         assert!((gap(64, 128) - gap(512, 1024)).abs() < 1e-4);
     }
 

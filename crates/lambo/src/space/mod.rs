@@ -33,7 +33,6 @@
 //! # }
 //! ```
 
-mod batch;
 mod cut;
 mod expr;
 mod float;
@@ -45,10 +44,11 @@ mod param;
 mod point;
 mod reach;
 mod region;
-#[allow(clippy::module_inception)] // The folder is named after the word of the field, and so is its main type.
+#[allow(clippy::module_inception)]
+// The folder is named after the word of the field, and so is its main type.
 mod space;
 
-pub use batch::Batch;
+pub use crate::numeric::Batch;
 pub use cut::Cut;
 pub use expr::{Expr, ExprError, ExprErrorKind, MAX_DEPTH, MAX_SOURCE, Verdict};
 pub use float::FloatRange;

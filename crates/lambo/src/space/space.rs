@@ -133,7 +133,9 @@ pub enum SpaceError {
         value: f64,
     },
     /// A box whose lower end is above its upper end.
-    #[error("coordinate {coordinate} (parameter `{param}`): the box goes from {lower} down to {upper}; swap them")]
+    #[error(
+        "coordinate {coordinate} (parameter `{param}`): the box goes from {lower} down to {upper}; swap them"
+    )]
     Box {
         /// The coordinate, counted from 0.
         coordinate: usize,
@@ -151,7 +153,9 @@ pub enum SpaceError {
         point: String,
     },
     /// A condition over the parameters of another space.
-    #[error("the condition `{source_text}` was read for other parameters; read it with this space's `condition`")]
+    #[error(
+        "the condition `{source_text}` was read for other parameters; read it with this space's `condition`"
+    )]
     ForeignExpr {
         /// The condition.
         source_text: Arc<str>,
@@ -300,10 +304,8 @@ impl Space {
                 return Err(PointError::Twice { name: self.names[p].clone() }.into());
             }
         }
-        let missing = |p: usize| PointError::Missing {
-            name: self.names[p].clone(),
-            values: self.params[p].describe(),
-        };
+        let missing =
+            |p: usize| PointError::Missing { name: self.names[p].clone(), values: self.params[p].describe() };
         let values = slots.into_iter().enumerate().map(|(p, slot)| slot.ok_or_else(|| missing(p)));
         Ok(Point::new(self.names.clone(), values.collect::<Result<_, _>>()?))
     }
@@ -321,7 +323,8 @@ impl Space {
     /// The typed point at a point of the unit cube.
     pub fn decode(&self, u: &[f64]) -> Result<Point, SpaceError> {
         self.check_cube(u)?;
-        let values = self.params.iter().enumerate().map(|(p, param)| param.value_at(&u[self.param_coordinates(p)]));
+        let values =
+            self.params.iter().enumerate().map(|(p, param)| param.value_at(&u[self.param_coordinates(p)]));
         Ok(Point::new(self.names.clone(), values.collect()))
     }
 

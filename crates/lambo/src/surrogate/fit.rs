@@ -19,7 +19,7 @@ use crate::numeric::quasi_newton::{Options, QuasiNewton};
 use crate::space::Batch;
 
 /// Observations above which starts are sorted out on a subset.
-const COARSE: usize = 96;
+const COARSE: usize = 64;
 
 /// Observations up to which the best factor so far is kept beside the working one; beyond, memory counts more than one factorisation.
 const KEEP_BEST: usize = 2_048;
@@ -139,16 +139,27 @@ impl Fit {
 
     fn coarse_to_fine(&self, full: &Problem<'_>, starts: &[Vec<f64>]) -> Option<Polished> {
         let n = full.x.len();
-        let rows: Vec<usize> = (0..COARSE).map(|i| i * n / COARSE).collect();
-        let mut x = Batch::new(full.x.dim());
-        for &i in &rows {
-            let _ = x.push(full.x.row(i));
+        let levels = levels(n);
+        let mut best: Option<(Polished, usize)> = None;
+        for &m in &levels {
+            let rows: Vec<usize> = (0..m).map(|i| i * n / m).collect();
+            let mut x = Batch::new(full.x.dim());
+            for &i in &rows {
+                let _ = x.push(full.x.row(i));
+            }
+            let y: Vec<f64> = rows.iter().map(|&i| full.y[i]).collect();
+            let level = Problem { x: &x, y: &y, ..*full };
+            let winner = match &best {
+                None => {
+                    starts.par_iter().map(|start| level.polish(start, None)).reduce_with(Polished::better)?
+                }
+                Some((coarser, fewer)) => {
+                    level.polish(&coarser.theta, Some((&coarser.search, m as f64 / *fewer as f64)))
+                }
+            };
+            best = Some((winner, m));
         }
-        let y: Vec<f64> = rows.iter().map(|&i| full.y[i]).collect();
-        let coarse = Problem { x: &x, y: &y, ..*full };
-        let winner =
-            starts.par_iter().map(|start| coarse.polish(start, None)).reduce_with(Polished::better)?;
-        full.polish(&winner.theta, Some((&winner.search, n as f64 / COARSE as f64))).into()
+        best.map(|(polished, _)| polished)
     }
 
     fn check_bounds(&self) -> Result<(), SurrogateError> {
@@ -176,6 +187,18 @@ impl Fit {
         }
         starts
     }
+}
+
+/// Sizes of the subsets on the way to n observations, n last: each at most three times the one before.
+fn levels(n: usize) -> Vec<usize> {
+    let mut levels = vec![n];
+    while let Some(&m) = levels.last()
+        && m > 2 * COARSE
+    {
+        levels.push((m / 3).max(COARSE));
+    }
+    levels.reverse();
+    levels
 }
 
 /// The function of θ that is minimised.
@@ -334,8 +357,8 @@ impl<'a> Problem<'a> {
         (value, out)
     }
 
-    /// Quasi-Newton steps from one start, with the curvature of another search if there is one.
-    fn polish(&self, start: &[f64], memory: Option<(&QuasiNewton, f64)>) -> Polished {
+    /// Quasi-Newton steps from one start, with the curvature that a search on fewer data learned if there is one.
+    fn polish(&self, start: &[f64], coarser: Option<(&QuasiNewton, f64)>) -> Polished {
         let (lower, upper) = self.bounds();
         let options = Options {
             value_tolerance: self.fit.tolerance,
@@ -345,27 +368,38 @@ impl<'a> Problem<'a> {
             first_step: 0.1,
         };
         let mut search = QuasiNewton::new(start, &lower, &upper, options);
-        if let Some((other, scale)) = memory {
+        if let Some((other, scale)) = coarser {
             search = search.with_memory_of(other, scale);
         }
-        let mut best: Option<(f64, GaussianProcess)> = None;
-        let (mut buffer, mut scratch) = (Vec::new(), Vec::new());
+        let mut work = Workspace::default();
         while let Some(theta) = search.ask() {
-            let theta = theta.to_vec();
-            let Ok(gp) = self.process(&theta, std::mem::take(&mut buffer)) else {
-                search.tell(f64::INFINITY, &[]);
-                continue;
-            };
-            let (value, gradient) = self.value_and_gradient(&gp, &theta, &mut scratch);
+            let (value, gradient) = self.evaluate(theta, &mut work);
             search.tell(value, &gradient);
-            if self.x.len() <= KEEP_BEST && best.as_ref().is_none_or(|(least, _)| value < *least) {
-                buffer = best.replace((value, gp)).map(|(_, gp)| gp.into_buffer()).unwrap_or_default();
-            } else {
-                buffer = gp.into_buffer();
-            }
         }
         let (theta, value) = search.best();
-        let gp = best.filter(|(least, _)| *least == value).map(|(_, gp)| gp);
+        let gp = work.best.filter(|best| best.0 == value).map(|best| best.1);
         Polished { theta: theta.to_vec(), value, evaluations: search.evaluations(), gp, search }
     }
+
+    /// The value and gradient at θ; infinite where the covariance is singular.
+    fn evaluate(&self, theta: &[f64], work: &mut Workspace) -> (f64, Vec<f64>) {
+        let Ok(gp) = self.process(theta, std::mem::take(&mut work.buffer)) else {
+            return (f64::INFINITY, Vec::new());
+        };
+        let (value, gradient) = self.value_and_gradient(&gp, theta, &mut work.scratch);
+        if self.x.len() <= KEEP_BEST && work.best.as_ref().is_none_or(|best| value < best.0) {
+            work.buffer = work.best.replace((value, gp)).map(|old| old.1.into_buffer()).unwrap_or_default();
+        } else {
+            work.buffer = gp.into_buffer();
+        }
+        (value, gradient)
+    }
+}
+
+/// Memory that evaluations of one start share, and the best of them.
+#[derive(Default)]
+struct Workspace {
+    buffer: Vec<f64>,
+    scratch: Vec<f64>,
+    best: Option<(f64, GaussianProcess)>,
 }

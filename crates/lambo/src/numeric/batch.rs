@@ -36,6 +36,12 @@ impl Batch {
         rows.iter().all(|row| batch.push(row.as_ref())).then_some(batch)
     }
 
+    /// Copies coordinates that stand row after row; an incomplete last row is left out.
+    pub fn of(dim: usize, data: &[f64]) -> Self {
+        let complete = data.len() - data.len().checked_rem(dim).unwrap_or(data.len());
+        Self { dim, data: data[..complete].to_vec() }
+    }
+
     /// Adds a point; `false`, and nothing added, if its length is not [`Batch::dim`].
     #[must_use]
     pub fn push(&mut self, row: &[f64]) -> bool {

@@ -1,0 +1,180 @@
+//! The maximiser of acquisition functions: many quasi-random points, then quasi-Newton steps from the best of them.
+//!
+//! 1. *Raw points*: a scrambled Sobol' sequence over the free coordinates, and points scattered around hints (such as the best
+//!    observations), evaluated in large batches.
+//! 2. *Starts*: the best raw points that are not close to a better one.
+//! 3. *Climbing*: groups of starts advance together, so that each step of a group is one batch. Continuous coordinates take
+//!    bounded quasi-Newton steps; ints and choices then jump to the best of their neighbours, and so on in turn until neither helps
+//!    (Wan et al. 2021 alternate the same way).
+//!
+//! The outcome depends on the seed alone: batches and groups have fixed sizes, whatever the number of threads.
+
+mod climb;
+mod raw;
+
+use rayon::prelude::*;
+
+use super::region::Region;
+use super::surface::Objective;
+use crate::space::{Batch, SpaceError};
+use crate::surrogate::SurrogateError;
+
+/// Points per batch of raw evaluations: enough columns for the blocked triangular solve to run at full speed.
+const BATCH: usize = 128;
+
+/// Starts that climb together: a batch that keeps the solve efficient and still leaves work for another thread.
+const GROUP: usize = 4;
+
+/// Starts closer than this in every coordinate count as one.
+const APART: f64 = 0.02;
+
+/// How hard to look.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Maximiser {
+    /// Quasi-random points over the whole region.
+    pub raw: usize,
+    /// Points scattered around the hints, in all.
+    pub near_hints: usize,
+    /// Raw points from which to climb.
+    pub starts: usize,
+    /// Evaluations per start and climb.
+    pub max_evaluations: usize,
+    /// Seed of the quasi-random points.
+    pub seed: u64,
+}
+
+impl Default for Maximiser {
+    fn default() -> Self {
+        // Measured with `cargo xtask evidence maximiser`; see experiments/engine.
+        Self { raw: 512, near_hints: 128, starts: 8, max_evaluations: 80, seed: 0 }
+    }
+}
+
+/// The best point found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Best {
+    /// Where, in the unit cube; ints and choices are at their codes.
+    pub x: Vec<f64>,
+    /// The value there.
+    pub value: f64,
+}
+
+/// Why nothing was found.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum MaximiseError {
+    /// A corner, hint or frozen point has the wrong length.
+    #[error("{found} coordinates where the region has {expected}")]
+    WrongDimension {
+        /// Coordinates of the region.
+        expected: usize,
+        /// Coordinates given.
+        found: usize,
+    },
+    /// A side of the box is empty or leaves the unit cube.
+    #[error(
+        "coordinate {coordinate} of the box runs from {low} to {high}: it must lie in [0, 1] and not be empty"
+    )]
+    BadBox {
+        /// Which coordinate.
+        coordinate: usize,
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+    },
+    /// The region has no coordinates.
+    #[error("the region has no coordinates: give it at least one parameter")]
+    NoCoordinates,
+    /// The box holds no value of some int or choice.
+    #[error(
+        "no point in the box: it lies between the values of an int or choice; widen it or freeze the parameter"
+    )]
+    NothingAllowed,
+    /// The forbidden regions leave nothing of the box.
+    #[error("in the box to search, {0}")]
+    Forbidden(#[from] SpaceError),
+    /// The objective is NaN or −∞ wherever it was evaluated.
+    #[error(
+        "the acquisition function has no finite value anywhere in the region: check the posterior it is given"
+    )]
+    NothingFinite,
+    /// The surrogate refused a prediction.
+    #[error(transparent)]
+    Surrogate(#[from] SurrogateError),
+}
+
+impl Maximiser {
+    /// The point of the region with the highest value found; `hints` are points worth looking around.
+    pub fn maximise(
+        &self,
+        objective: &dyn Objective,
+        region: &Region<'_>,
+        hints: &Batch,
+    ) -> Result<Best, MaximiseError> {
+        if region.dim() == 0 {
+            return Err(MaximiseError::NoCoordinates);
+        }
+        if !hints.is_empty() && hints.dim() != region.dim() {
+            return Err(MaximiseError::WrongDimension { expected: region.dim(), found: hints.dim() });
+        }
+        let walk = climb::Walk::new(region)?;
+        let raw = raw::points(self, region, &walk, hints)?;
+        let values = evaluate(objective, &raw)?;
+        let mut order: Vec<usize> = (0..raw.len()).filter(|&i| values[i] > f64::NEG_INFINITY).collect();
+        // A stable sort: among equals the earlier point stays first.
+        order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
+        let (Some(&top), Some(&median)) = (order.first(), order.get(order.len() / 2)) else {
+            return Err(MaximiseError::NothingFinite);
+        };
+        let spread = values[top] - values[median];
+        let starts: Vec<Best> = spread_out(&raw, &order, self.starts.max(1))
+            .into_iter()
+            .map(|i| Best { x: raw.row(i).to_vec(), value: values[i] })
+            .collect();
+        let climbed: Vec<Result<Vec<Best>, MaximiseError>> = starts
+            .par_chunks(GROUP)
+            .map(|group| walk.climb(objective, group.to_vec(), spread, self.max_evaluations))
+            .collect();
+        let mut best = Best { x: raw.row(top).to_vec(), value: values[top] };
+        for group in climbed {
+            for found in group? {
+                if found.value > best.value {
+                    best = found;
+                }
+            }
+        }
+        Ok(best)
+    }
+}
+
+/// Values at all points, in batches of a fixed size that threads share.
+fn evaluate(objective: &dyn Objective, at: &Batch) -> Result<Vec<f64>, MaximiseError> {
+    let parts: Vec<Result<Vec<f64>, SurrogateError>> = at
+        .as_slice()
+        .par_chunks(BATCH * at.dim())
+        .map(|rows| objective.values(&Batch::of(at.dim(), rows)))
+        .collect();
+    let mut values = Vec::with_capacity(at.len());
+    for part in parts {
+        values.extend(part?.into_iter().map(|v| if v.is_nan() { f64::NEG_INFINITY } else { v }));
+    }
+    Ok(values)
+}
+
+/// The first `count` of `order` that keep apart from those before them; if too few do, the first of the others.
+fn spread_out(points: &Batch, order: &[usize], count: usize) -> Vec<usize> {
+    let close =
+        |a: usize, b: usize| points.row(a).iter().zip(points.row(b)).all(|(a, b)| (a - b).abs() < APART);
+    let mut chosen: Vec<usize> = Vec::with_capacity(count);
+    for &i in order {
+        if chosen.len() == count {
+            return chosen;
+        }
+        if !chosen.iter().any(|&j| close(i, j)) {
+            chosen.push(i);
+        }
+    }
+    let rest: Vec<usize> = order.iter().copied().filter(|i| !chosen.contains(i)).collect();
+    chosen.extend(rest.into_iter().take(count - chosen.len()));
+    chosen
+}
