@@ -1,5 +1,7 @@
 //! What a space promises: checked once, coded without loss, searched within bounds, charged as the paper charges.
 
+#![allow(clippy::unwrap_used, clippy::panic)] // Helpers of tests may fail loudly, too.
+
 use lambo::space::*;
 
 fn unet() -> Module {
@@ -83,7 +85,10 @@ fn wrong_values_are_refused_with_a_remedy() {
         let values = others.iter().filter(|(n, _)| *n != name).map(|(n, v)| (n, v.clone()));
         space.point(values.chain([(name, value)])).unwrap_err().to_string()
     };
-    assert_eq!(complain("strenght", 1.0.into()), "there is no parameter `strenght`; did you mean `strength`?");
+    assert_eq!(
+        complain("strenght", 1.0.into()),
+        "there is no parameter `strenght`; did you mean `strength`?"
+    );
     assert_eq!(
         complain("batch", 5.into()),
         "parameter `batch` cannot be 5, which lies between two steps; give 4 or 6"
@@ -92,7 +97,10 @@ fn wrong_values_are_refused_with_a_remedy() {
         complain("batch", 16.into()),
         "parameter `batch` cannot be 16; give a whole number from 2 to 14 in steps of 2"
     );
-    assert_eq!(complain("lr", f64::NAN.into()), "parameter `lr` cannot be NaN; give a number from 1e-5 to 0.1");
+    assert_eq!(
+        complain("lr", f64::NAN.into()),
+        "parameter `lr` cannot be NaN; give a number from 1e-5 to 0.1"
+    );
     assert_eq!(
         complain("norm", "layer".into()),
         "parameter `norm` cannot be \"layer\"; give one of \"batch\", \"group\", \"none\""
@@ -181,7 +189,9 @@ fn bad_parameters_are_refused_with_a_remedy() {
     assert!(Param::stepped("n", i64::MIN, i64::MAX, 1 << 32).is_err());
     assert!(Param::stepped("n", 0, 1 << 62, 1 << 32).is_ok());
     assert!(message(Param::bool("b").unwrap().log()).contains("a log scale makes no sense for a bool"));
-    assert!(message(Param::float("x", 0.0, 1.0).unwrap().step(2)).contains("a step makes no sense for a float"));
+    assert!(
+        message(Param::float("x", 0.0, 1.0).unwrap().step(2)).contains("a step makes no sense for a float")
+    );
     assert!(message(Param::choice("c", ["a", "a"])).contains("\"a\" is given twice"));
     assert!(matches!(Param::choice::<&str>("c", []), Err(ParamError::NoChoices { .. })));
     let many = (0..2000).map(|i| i.to_string());
@@ -217,7 +227,9 @@ fn a_space_without_allowed_points_is_refused() {
     let halves = unet().forbid("augment").unwrap().forbid("batch > 6").unwrap();
     let rest = halves.forbid("not augment and batch in [2, 4, 6]").unwrap();
     assert!(nothing(rest).contains("together forbid every point"));
-    assert!(nothing(unet().forbid("norm != 'none'").unwrap().forbid("norm == 'none'").unwrap()).contains("norm"));
+    assert!(
+        nothing(unet().forbid("norm != 'none'").unwrap().forbid("norm == 'none'").unwrap()).contains("norm")
+    );
     let square = Module::new("m", ["x", "y"].map(|name| Param::float(name, -1.0, 1.0).unwrap())).unwrap();
     assert!(nothing(square.forbid("x^2 + y^2 < 2.5").unwrap()).contains("x^2 + y^2"));
 }
@@ -259,6 +271,31 @@ fn frozen_coordinates_stay_where_they_are() {
 }
 
 #[test]
+fn verdicts_over_boxes_decide_what_can_be_decided() {
+    let space = space();
+    let (lower, upper) = ([0.5, 0.5, 0.5, 0.0, 0.6, 0.0, 0.5], [1.0, 1.0, 1.0, 0.5, 1.0, 0.5, 1.0]);
+    // strength 8 … 15, lr 1e-3 … 0.1, batch 8 … 14, norm group, augment true.
+    for (source, verdict) in [
+        ("strength >= 8", Verdict::Always),
+        ("strength < 8", Verdict::Never),
+        ("strength < 9", Verdict::Sometimes),
+        ("strength * batch >= 64 and augment", Verdict::Always),
+        ("log10(lr) < -3.1 or norm == 'none'", Verdict::Never),
+        ("norm == 'group' and not (sqrt(batch) < 2.8)", Verdict::Always),
+        ("(strength - 16)^3 > 0", Verdict::Never),
+        ("log(-strength) < 0", Verdict::Never),
+        ("1 / (strength - 10) > 0", Verdict::Sometimes),
+        ("batch in [2, 4]", Verdict::Never),
+        ("batch not in [2, 4, 6]", Verdict::Always),
+        ("8 <= batch % 100 <= 14", Verdict::Sometimes),
+        ("max(strength, batch) >= 8 and abs(-lr) <= 0.1 and exp(lr) > 1", Verdict::Always),
+    ] {
+        let condition = space.condition(source).unwrap();
+        assert_eq!(space.verdict(&condition, &lower, &upper), Ok(verdict), "{source}");
+    }
+}
+
+#[test]
 fn cuts_split_between_values() {
     let module = unet().cut("lr", [1e-3]).unwrap().cut("batch", [5.0, 6.0]).unwrap();
     let module = module.cut_where("batch <= 8").unwrap().cut_where("0.01 <= lr").unwrap();
@@ -281,7 +318,9 @@ fn cuts_split_between_values() {
     assert!(matches!(unet().cut("batch", [2.0]), Err(ModuleError::CutOutside { .. })));
     assert!(matches!(unet().cut("norm", [0.5]), Err(ModuleError::CutKind { .. })));
     assert!(matches!(unet().cut("bach", [3.0]), Err(ModuleError::UnknownCut { suggestion: Some(_), .. })));
-    for condition in ["lr < batch", "batch == 4", "lr > 1e-3 and augment", "1e-4 < lr < 1e-2", "1 < 2", "true"] {
+    for condition in
+        ["lr < batch", "batch == 4", "lr > 1e-3 and augment", "1e-4 < lr < 1e-2", "1 < 2", "true"]
+    {
         let error = unet().cut_where(condition).unwrap_err().to_string();
         assert!(error.contains("one parameter compared with a constant"), "{condition}: {error}");
     }
@@ -324,7 +363,11 @@ fn movement_is_charged_as_in_the_paper() {
         let by_cache = history.movement(&space, CostModel::Cache, &next).unwrap();
         assert_eq!(by_previous, space.movement(last.as_ref(), &next).unwrap());
         assert_eq!((by_previous.cost(&costs), by_cache.cost(&costs)), (Ok(previous), Ok(cache)), "{x:?}");
-        assert_eq!((by_previous.first_changed, by_cache.first_changed), (first_previous, first_cache), "{x:?}");
+        assert_eq!(
+            (by_previous.first_changed, by_cache.first_changed),
+            (first_previous, first_cache),
+            "{x:?}"
+        );
         history.record(&space, &next).unwrap();
         last = Some(next);
     }

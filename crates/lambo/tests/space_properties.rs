@@ -1,5 +1,7 @@
 //! Random spaces and random garbage: codes round-trip bit for bit, verdicts are sound, and nothing panics.
 
+#![allow(clippy::unwrap_used, clippy::panic)] // Helpers of tests may fail loudly, too.
+
 use std::sync::Arc;
 
 use lambo::space::*;
@@ -55,11 +57,13 @@ fn param(name: &'static str) -> impl Strategy<Value = Param> {
             if log { param.log().ok() } else { Some(param) }
         },
     );
-    let small = (-5..50_i64, 0..30_i64, 1..4_i64, any::<bool>()).prop_filter_map("small", move |(a, n, s, log)| {
-        let param = Param::stepped(name, a, a + n * s, s).ok()?;
-        if log { param.log().ok() } else { Some(param) }
-    });
-    let choice = (1..6_usize).prop_filter_map("choice", move |k| Param::choice(name, &["a", "b", "c", "d", "e"][..k]).ok());
+    let small =
+        (-5..50_i64, 0..30_i64, 1..4_i64, any::<bool>()).prop_filter_map("small", move |(a, n, s, log)| {
+            let param = Param::stepped(name, a, a + n * s, s).ok()?;
+            if log { param.log().ok() } else { Some(param) }
+        });
+    let choice = (1..6_usize)
+        .prop_filter_map("choice", move |k| Param::choice(name, &["a", "b", "c", "d", "e"][..k]).ok());
     prop_oneof![3 => float, 2 => near, 2 => int, 2 => small, 2 => choice, 1 => Just(Param::bool(name).unwrap())]
 }
 
@@ -86,12 +90,14 @@ fn typed_space() -> Space {
 
 fn arithmetic() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
-        prop::sample::select(vec!["x", "y", "n", "k", "0", "1", "2", "0.5", "1e300", "-3"]).prop_map(str::to_owned),
+        prop::sample::select(vec!["x", "y", "n", "k", "0", "1", "2", "0.5", "1e300", "-3"])
+            .prop_map(str::to_owned),
         (-5.0..5.0_f64).prop_map(|c| format!("{c:?}")),
     ];
     leaf.prop_recursive(4, 24, 3, |inner| {
         let op = prop::sample::select(vec!["+", "-", "*", "/", "%", "^"]);
-        let function = prop::sample::select(vec!["abs", "log", "log10", "log2", "exp", "sqrt", "min", "max", "-"]);
+        let function =
+            prop::sample::select(vec!["abs", "log", "log10", "log2", "exp", "sqrt", "min", "max", "-"]);
         prop_oneof![
             (inner.clone(), op, inner.clone()).prop_map(|(a, op, b)| format!("({a} {op} {b})")),
             (function, inner.clone()).prop_map(|(f, a)| format!("{f}({a})")),
@@ -122,8 +128,8 @@ fn condition() -> impl Strategy<Value = String> {
 /// Words of the grammar in any order.
 fn word_salad() -> impl Strategy<Value = String> {
     let words = vec![
-        "x", "y", "c", "t", "and", "or", "not", "in", "true", "(", ")", "[", "]", ",", "<", "<=", "==", "!=", "+", "-",
-        "*", "/", "%", "^", "1", "1e-3", "'a'", "\"", "`", "log", "min", "é", "\n", "=", "💥", ".",
+        "x", "y", "c", "t", "and", "or", "not", "in", "true", "(", ")", "[", "]", ",", "<", "<=", "==", "!=",
+        "+", "-", "*", "/", "%", "^", "1", "1e-3", "'a'", "\"", "`", "log", "min", "é", "\n", "=", "💥", ".",
     ];
     prop::collection::vec(prop::sample::select(words), 0..40).prop_map(|words| words.join(" "))
 }
@@ -207,7 +213,9 @@ proptest! {
     }
 
     #[test]
-    fn garbage_is_never_a_parameter(name in any::<String>(), a in number(), b in number(), i in integer(), j in integer(), s in integer()) {
+    fn garbage_is_never_a_parameter(
+        name in any::<String>(), a in number(), b in number(), i in integer(), j in integer(), s in integer(),
+    ) {
         if let Ok(param) = Param::float(&name, a, b) {
             prop_assert!(a < b && a.is_finite() && b.is_finite());
             let _ = param.clone().step(s);
@@ -223,7 +231,9 @@ proptest! {
     }
 
     #[test]
-    fn garbage_is_never_a_cube_point(space in space(), u in prop::collection::vec(number(), 0..12), i in any::<usize>(), k in any::<u64>()) {
+    fn garbage_is_never_a_cube_point(
+        space in space(), u in prop::collection::vec(number(), 0..12), i in any::<usize>(), k in any::<u64>(),
+    ) {
         let _ = (space.decode(&u), space.allows_coded(&u), space.snap(&mut u.clone()));
         let _ = (space.find_allowed(&u, &u), space.forbids(&u, &u));
         let _ = (space.module_params(i), space.module_coordinates(i), space.param_coordinates(i), space.cuts(i));
@@ -237,7 +247,10 @@ proptest! {
     }
 
     #[test]
-    fn garbage_is_never_a_condition(text in any::<String>(), bytes in prop::collection::vec(any::<u8>(), 0..60), salad in word_salad(), at in number()) {
+    fn garbage_is_never_a_condition(
+        text in any::<String>(), bytes in prop::collection::vec(any::<u8>(), 0..60), salad in word_salad(),
+        at in number(),
+    ) {
         let space = typed_space();
         for source in [text.clone(), String::from_utf8_lossy(&bytes).into_owned(), salad] {
             match space.condition(&source) {
@@ -271,7 +284,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
-    fn what_a_search_finds_is_allowed(first in condition(), second in condition(), a in prop::collection::vec(position(), 9), b in prop::collection::vec(position(), 9)) {
+    fn what_a_search_finds_is_allowed(
+        first in condition(), second in condition(),
+        a in prop::collection::vec(position(), 9), b in prop::collection::vec(position(), 9),
+    ) {
         let module = typed_space().modules()[0].clone();
         let Ok(module) = module.forbid(&first).and_then(|module| module.forbid(&second)) else { return Ok(()) };
         let space = match Space::new([module]) {

@@ -53,7 +53,7 @@ impl Batch {
 
     /// How many points there are.
     pub fn len(&self) -> usize {
-        if self.dim == 0 { 0 } else { self.data.len() / self.dim }
+        self.data.len().checked_div(self.dim).unwrap_or(0)
     }
 
     /// Whether there are no points.

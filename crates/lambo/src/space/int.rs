@@ -127,7 +127,8 @@ impl IntRange {
     pub fn index_of(&self, value: i64) -> Option<u64> {
         let distance = value.abs_diff(self.low);
         let inside = self.low <= value && value <= self.high;
-        (inside && distance % self.step.unsigned_abs() == 0).then(|| distance / self.step.unsigned_abs())
+        (inside && distance.is_multiple_of(self.step.unsigned_abs()))
+            .then(|| distance / self.step.unsigned_abs())
     }
 
     /// The values on each side of one that is in the range but between two steps.
@@ -248,9 +249,8 @@ mod tests {
     fn powers_of_two_are_evenly_spread_on_a_log_scale() {
         let range = IntRange::new(1, 1024, 1, true).unwrap();
         round_trips(&range, 0..1024);
-        let gap = |a: i64, b: i64| {
-            range.code(range.index_of(b).unwrap()) - range.code(range.index_of(a).unwrap())
-        };
+        let gap =
+            |a: i64, b: i64| range.code(range.index_of(b).unwrap()) - range.code(range.index_of(a).unwrap());
         assert!((gap(64, 128) - gap(512, 1024)).abs() < 1e-4);
     }
 

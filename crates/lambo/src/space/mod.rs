@@ -34,6 +34,7 @@
 //! ```
 
 mod batch;
+mod coding;
 mod cut;
 mod expr;
 mod float;
@@ -45,7 +46,9 @@ mod param;
 mod point;
 mod reach;
 mod region;
-#[allow(clippy::module_inception)] // The folder is named after the word of the field, and so is its main type.
+mod slice;
+#[allow(clippy::module_inception)]
+// The folder is named after the word of the field, and so is its main type.
 mod space;
 
 pub use batch::Batch;

@@ -45,7 +45,9 @@ pub enum ModuleError {
         name: Arc<str>,
     },
     /// A cost that is negative, infinite or NaN.
-    #[error("module `{module}`: the cost is {cost}; give a finite number of at least 0, `Unknown` or `Measured`")]
+    #[error(
+        "module `{module}`: the cost is {cost}; give a finite number of at least 0, `Unknown` or `Measured`"
+    )]
     Cost {
         /// The module.
         module: Arc<str>,
@@ -66,7 +68,9 @@ pub enum ModuleError {
         suggestion: Option<String>,
     },
     /// A numeric cut of something that is not a number.
-    #[error("parameter `{name}` is a {kind} and cannot be cut at a number; use a condition such as `{name} == …`")]
+    #[error(
+        "parameter `{name}` is a {kind} and cannot be cut at a number; use a condition such as `{name} == …`"
+    )]
     CutKind {
         /// The parameter.
         name: Arc<str>,

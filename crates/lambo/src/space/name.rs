@@ -89,7 +89,8 @@ mod tests {
 
     #[test]
     fn names_of_any_script_are_accepted() {
-        for name in ["lr", "学习率", "λ", "learning rate", "скорость", "🚀", "a`b", "e\u{301}"] {
+        for name in ["lr", "学习率", "λ", "learning rate", "скорость", "🚀", "a`b", "e\u{301}"]
+        {
             assert_eq!(&*check_name(name).unwrap(), name);
         }
     }

@@ -67,7 +67,9 @@ pub enum ParamError {
         high: String,
     },
     /// A float with one value only.
-    #[error("parameter `{name}`: both bounds are {value:?}, which leaves nothing to tune; drop the parameter or widen the range")]
+    #[error(
+        "parameter `{name}`: both bounds are {value:?}, which leaves nothing to tune; drop the parameter or widen the range"
+    )]
     Constant {
         /// The parameter.
         name: Arc<str>,
@@ -75,7 +77,9 @@ pub enum ParamError {
         value: f64,
     },
     /// A log scale that reaches zero or a negative number.
-    #[error("parameter `{name}`: a log scale needs a lower bound above zero, not {low}; raise it or use a linear scale")]
+    #[error(
+        "parameter `{name}`: a log scale needs a lower bound above zero, not {low}; raise it or use a linear scale"
+    )]
     LogThroughZero {
         /// The parameter.
         name: Arc<str>,
@@ -107,7 +111,9 @@ pub enum ParamError {
         above: Option<i64>,
     },
     /// More whole numbers than doubles can tell apart.
-    #[error("parameter `{name}`: {len} values are more than the {MAX_VALUES} that can be told apart; narrow the range or give a larger step with `Param::stepped`")]
+    #[error(
+        "parameter `{name}`: {len} values are more than the {MAX_VALUES} that can be told apart; narrow the range or give a larger step with `Param::stepped`"
+    )]
     TooManyValues {
         /// The parameter.
         name: Arc<str>,
@@ -115,7 +121,9 @@ pub enum ParamError {
         len: u128,
     },
     /// Whole numbers that come too close on a log scale.
-    #[error("parameter `{name}`: its largest values are too close on a log scale to be told apart; lower the upper bound, give a larger step or use a linear scale")]
+    #[error(
+        "parameter `{name}`: its largest values are too close on a log scale to be told apart; lower the upper bound, give a larger step or use a linear scale"
+    )]
     TooFineForLog {
         /// The parameter.
         name: Arc<str>,
@@ -230,9 +238,7 @@ impl Param {
             Domain::Float(range) => {
                 Err(ParamError::LogThroughZero { name: self.name, low: format!("{:?}", range.low()) })
             }
-            Domain::Int(range) => {
-                Self::make_int(self.name, range.low(), range.high(), range.step(), true)
-            }
+            Domain::Int(range) => Self::make_int(self.name, range.low(), range.high(), range.step(), true),
             _ => Err(ParamError::NoScale { what: "a log scale", kind: self.kind(), name: self.name }),
         }
     }
@@ -278,12 +284,10 @@ impl Param {
         let name = || self.name.clone();
         match (&self.domain, value) {
             (Domain::Float(range), Value::Float(x)) if range.contains(x) => Ok(Value::Float(x + 0.0)),
-            (Domain::Float(range), Value::Int(i)) if i as f64 as i128 == i128::from(i) => {
-                match i as f64 {
-                    x if range.contains(x) => Ok(Value::Float(x)),
-                    _ => Err(self.outside(i.to_string())),
-                }
-            }
+            (Domain::Float(range), Value::Int(i)) if i as f64 as i128 == i128::from(i) => match i as f64 {
+                x if range.contains(x) => Ok(Value::Float(x)),
+                _ => Err(self.outside(i.to_string())),
+            },
             (Domain::Float(_), Value::Float(x)) => Err(self.outside(format!("{x:?}"))),
             (Domain::Int(range), Value::Int(i)) => match range.index_of(i) {
                 Some(_) => Ok(Value::Int(i)),
@@ -313,7 +317,12 @@ impl Param {
                 format!("a whole number from {} to {}", range.low(), range.high())
             }
             Domain::Int(range) => {
-                format!("a whole number from {} to {} in steps of {}", range.low(), range.high(), range.step())
+                format!(
+                    "a whole number from {} to {} in steps of {}",
+                    range.low(),
+                    range.high(),
+                    range.step()
+                )
             }
             Domain::Choice(values) => {
                 // An error message with a thousand values helps nobody.

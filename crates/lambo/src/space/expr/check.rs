@@ -22,11 +22,22 @@ pub(crate) enum Truth {
     Same(Box<Truth>, Box<Truth>),
     Compare(Compare, Number, Number),
     /// The number equals one of the list; `negated`, it differs from all of them.
-    In { value: Number, list: Vec<Number>, negated: bool },
+    In {
+        value: Number,
+        list: Vec<Number>,
+        negated: bool,
+    },
     /// The choice has one of these values; the list has an entry for each.
-    Choice { param: usize, holds: Vec<bool> },
+    Choice {
+        param: usize,
+        holds: Vec<bool>,
+    },
     /// Two choices have the same text: the pairs of value indices for which they do.
-    SameChoice { a: usize, b: usize, pairs: BTreeSet<(usize, usize)> },
+    SameChoice {
+        a: usize,
+        b: usize,
+        pairs: BTreeSet<(usize, usize)>,
+    },
 }
 
 /// A number at a point; NaN where it is undefined.
@@ -129,7 +140,9 @@ impl Checker<'_> {
     fn number(&mut self, node: &Node) -> Result<Number, Fault> {
         match self.typed(node)? {
             Typed::Number(number) => Ok(number),
-            Typed::Choice(_) => Err(self.mismatch(node, "a number (a choice has no order; compare it with `==`)")),
+            Typed::Choice(_) => {
+                Err(self.mismatch(node, "a number (a choice has no order; compare it with `==`)"))
+            }
             _ => Err(self.mismatch(node, "a number")),
         }
     }
@@ -165,7 +178,10 @@ impl Checker<'_> {
     fn name(&mut self, name: &str, node: &Node) -> Result<Typed, Fault> {
         let Some(p) = self.params.iter().position(|param| &**param.name() == name) else {
             let suggestion = nearest(name, self.params.iter().map(|param| &**param.name()));
-            return Err((node.span.clone(), ExprErrorKind::UnknownName { name: name.to_owned(), suggestion }));
+            return Err((
+                node.span.clone(),
+                ExprErrorKind::UnknownName { name: name.to_owned(), suggestion },
+            ));
         };
         self.used.insert(p);
         Ok(match self.params[p].domain() {

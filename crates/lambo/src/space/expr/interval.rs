@@ -200,7 +200,8 @@ fn extreme(parts: &[Number], over: &impl Reaches, start: f64, pick: fn(f64, f64)
 
 fn binary(op: Binary, a: Interval, b: Interval) -> Interval {
     let undefined = a.undefined || b.undefined;
-    let corners = |f: fn(f64, f64) -> f64| [f(a.low, b.low), f(a.low, b.high), f(a.high, b.low), f(a.high, b.high)];
+    let corners =
+        |f: fn(f64, f64) -> f64| [f(a.low, b.low), f(a.low, b.high), f(a.high, b.low), f(a.high, b.high)];
     match op {
         Binary::Add => {
             // ∞ − ∞ is undefined.
@@ -251,7 +252,9 @@ fn power(a: Interval, b: Interval, undefined: bool) -> Interval {
             let hull = Interval::hull(&[least, ends[0], ends[1]], undefined).widen();
             Interval { low: hull.low.max(0.0), ..hull }
         }
-        Some(n) if n >= 0.0 && n % 2.0 == 1.0 => Interval::hull(&[pow(a.low, n), pow(a.high, n)], undefined).widen(),
+        Some(n) if n >= 0.0 && n % 2.0 == 1.0 => {
+            Interval::hull(&[pow(a.low, n), pow(a.high, n)], undefined).widen()
+        }
         _ => Interval::LINE,
     }
 }

@@ -30,7 +30,11 @@ pub(super) enum Kind {
     Arithmetic(Word, Box<Node>, Box<Node>),
     /// A chain of comparisons.
     Compare(Box<Node>, Vec<(Word, Node)>),
-    In { value: Box<Node>, list: Vec<Node>, negated: bool },
+    In {
+        value: Box<Node>,
+        list: Vec<Node>,
+        negated: bool,
+    },
     /// The place of the name is kept for errors.
     Call(String, Vec<Node>),
 }
@@ -166,7 +170,8 @@ impl Parser<'_> {
             return node(kind, start..self.end(), height.max(tallest));
         }
         let mut chain = Vec::new();
-        while strength(self.peek()) == Some(binding::COMPARE) && !matches!(self.peek(), Word::In | Word::Not) {
+        while strength(self.peek()) == Some(binding::COMPARE) && !matches!(self.peek(), Word::In | Word::Not)
+        {
             let operator = self.advance();
             let right = self.expression(binding::COMPARE + 1)?;
             height = height.max(right.height);

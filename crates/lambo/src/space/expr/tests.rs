@@ -79,7 +79,8 @@ fn parameters_are_read_by_name_in_any_script() {
 
 #[test]
 fn comparisons_with_undefined_numbers_are_false() {
-    for source in ["log(λ) < 0", "log(λ) >= 0", "log(λ) == log(λ)", "log(λ) != 1", "0/0 in [0]", "0/0 not in []"]
+    for source in
+        ["log(λ) < 0", "log(λ) >= 0", "log(λ) == log(λ)", "log(λ) != 1", "0/0 in [0]", "0/0 not in []"]
     {
         assert!(!holds(source), "{source}");
     }
@@ -99,7 +100,10 @@ fn errors_show_the_place_and_the_remedy() {
         error("norm == 'grp'"),
         "`norm` is never \"grp\"; it is one of \"batch\", \"group\", \"none\"\n  | norm == 'grp'\n  |         ^^^^^"
     );
-    assert_eq!(error("λ > ="), "the character '=' means nothing here; write `==` to compare\n  | λ > =\n  |     ^");
+    assert_eq!(
+        error("λ > ="),
+        "the character '=' means nothing here; write `==` to compare\n  | λ > =\n  |     ^"
+    );
     for (source, part) in [
         ("", "expected a parameter, a number, a quoted value, `not`, `-` or `(`, found the end"),
         ("lr >", "found the end"),
