@@ -1,5 +1,7 @@
 //! What a space promises: checked once, coded without loss, searched within bounds, charged as the paper charges.
 
+#![allow(clippy::unwrap_used, clippy::panic)] // Helpers of tests may fail loudly, too.
+
 use lambo::space::*;
 
 fn unet() -> Module {
@@ -266,6 +268,31 @@ fn frozen_coordinates_stay_where_they_are() {
     assert_eq!(space.forbids(&lower, &upper), Ok(Verdict::Always));
     lower[2] = 0.6;
     assert!(matches!(space.find_allowed(&lower, &upper), Err(SpaceError::Box { coordinate: 2, .. })));
+}
+
+#[test]
+fn verdicts_over_boxes_decide_what_can_be_decided() {
+    let space = space();
+    let (lower, upper) = ([0.5, 0.5, 0.5, 0.0, 0.6, 0.0, 0.5], [1.0, 1.0, 1.0, 0.5, 1.0, 0.5, 1.0]);
+    // strength 8 … 15, lr 1e-3 … 0.1, batch 8 … 14, norm group, augment true.
+    for (source, verdict) in [
+        ("strength >= 8", Verdict::Always),
+        ("strength < 8", Verdict::Never),
+        ("strength < 9", Verdict::Sometimes),
+        ("strength * batch >= 64 and augment", Verdict::Always),
+        ("log10(lr) < -3.1 or norm == 'none'", Verdict::Never),
+        ("norm == 'group' and not (sqrt(batch) < 2.8)", Verdict::Always),
+        ("(strength - 16)^3 > 0", Verdict::Never),
+        ("log(-strength) < 0", Verdict::Never),
+        ("1 / (strength - 10) > 0", Verdict::Sometimes),
+        ("batch in [2, 4]", Verdict::Never),
+        ("batch not in [2, 4, 6]", Verdict::Always),
+        ("8 <= batch % 100 <= 14", Verdict::Sometimes),
+        ("max(strength, batch) >= 8 and abs(-lr) <= 0.1 and exp(lr) > 1", Verdict::Always),
+    ] {
+        let condition = space.condition(source).unwrap();
+        assert_eq!(space.verdict(&condition, &lower, &upper), Ok(verdict), "{source}");
+    }
 }
 
 #[test]

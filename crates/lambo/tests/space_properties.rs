@@ -1,5 +1,7 @@
 //! Random spaces and random garbage: codes round-trip bit for bit, verdicts are sound, and nothing panics.
 
+#![allow(clippy::unwrap_used, clippy::panic)] // Helpers of tests may fail loudly, too.
+
 use std::sync::Arc;
 
 use lambo::space::*;
@@ -211,7 +213,9 @@ proptest! {
     }
 
     #[test]
-    fn garbage_is_never_a_parameter(name in any::<String>(), a in number(), b in number(), i in integer(), j in integer(), s in integer()) {
+    fn garbage_is_never_a_parameter(
+        name in any::<String>(), a in number(), b in number(), i in integer(), j in integer(), s in integer(),
+    ) {
         if let Ok(param) = Param::float(&name, a, b) {
             prop_assert!(a < b && a.is_finite() && b.is_finite());
             let _ = param.clone().step(s);
@@ -227,7 +231,9 @@ proptest! {
     }
 
     #[test]
-    fn garbage_is_never_a_cube_point(space in space(), u in prop::collection::vec(number(), 0..12), i in any::<usize>(), k in any::<u64>()) {
+    fn garbage_is_never_a_cube_point(
+        space in space(), u in prop::collection::vec(number(), 0..12), i in any::<usize>(), k in any::<u64>(),
+    ) {
         let _ = (space.decode(&u), space.allows_coded(&u), space.snap(&mut u.clone()));
         let _ = (space.find_allowed(&u, &u), space.forbids(&u, &u));
         let _ = (space.module_params(i), space.module_coordinates(i), space.param_coordinates(i), space.cuts(i));
@@ -241,7 +247,10 @@ proptest! {
     }
 
     #[test]
-    fn garbage_is_never_a_condition(text in any::<String>(), bytes in prop::collection::vec(any::<u8>(), 0..60), salad in word_salad(), at in number()) {
+    fn garbage_is_never_a_condition(
+        text in any::<String>(), bytes in prop::collection::vec(any::<u8>(), 0..60), salad in word_salad(),
+        at in number(),
+    ) {
         let space = typed_space();
         for source in [text.clone(), String::from_utf8_lossy(&bytes).into_owned(), salad] {
             match space.condition(&source) {
@@ -275,7 +284,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
-    fn what_a_search_finds_is_allowed(first in condition(), second in condition(), a in prop::collection::vec(position(), 9), b in prop::collection::vec(position(), 9)) {
+    fn what_a_search_finds_is_allowed(
+        first in condition(), second in condition(),
+        a in prop::collection::vec(position(), 9), b in prop::collection::vec(position(), 9),
+    ) {
         let module = typed_space().modules()[0].clone();
         let Ok(module) = module.forbid(&first).and_then(|module| module.forbid(&second)) else { return Ok(()) };
         let space = match Space::new([module]) {

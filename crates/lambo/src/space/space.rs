@@ -8,9 +8,8 @@ use super::cut::Cut;
 use super::expr::{Expr, ExprError, Verdict};
 use super::module::{Module, ModuleError};
 use super::movement::Wiring;
-use super::name::nearest;
-use super::param::{Domain, Param, ParamError};
-use super::point::{Point, PointError, Value};
+use super::param::{Param, ParamError};
+use super::point::{Point, PointError};
 use super::reach::{Coded, CubeBox, Typed};
 use super::region::RegionError;
 
@@ -31,7 +30,7 @@ pub const MAX_FORBIDDEN: usize = 1_000;
 pub struct Space {
     modules: Vec<Module>,
     params: Arc<[Param]>,
-    names: Arc<[Arc<str>]>,
+    pub(super) names: Arc<[Arc<str>]>,
     by_name: BTreeMap<Arc<str>, usize>,
     /// The first coordinate of each parameter, and the dimension at the end.
     starts: Vec<usize>,
@@ -286,76 +285,6 @@ impl Space {
         &self.forbidden
     }
 
-    /// A point from names and values, one for each parameter; it may be forbidden.
-    pub fn point<'a, V: Into<Value>>(
-        &self,
-        values: impl IntoIterator<Item = (&'a str, V)>,
-    ) -> Result<Point, SpaceError> {
-        let mut slots: Vec<Option<Value>> = vec![None; self.params.len()];
-        for (name, value) in values {
-            let Some(p) = self.param_index(name) else {
-                let suggestion = nearest(name, self.names.iter().map(|known| &**known));
-                // A name of any length may come in; an error message stays readable.
-                let name = name.chars().take(super::MAX_NAME).collect();
-                return Err(PointError::Unknown { name, suggestion }.into());
-            };
-            let value = self.params[p].check(value.into())?;
-            if slots[p].replace(value).is_some() {
-                return Err(PointError::Twice { name: self.names[p].clone() }.into());
-            }
-        }
-        let missing =
-            |p: usize| PointError::Missing { name: self.names[p].clone(), values: self.params[p].describe() };
-        let values = slots.into_iter().enumerate().map(|(p, slot)| slot.ok_or_else(|| missing(p)));
-        Ok(Point::new(self.names.clone(), values.collect::<Result<_, _>>()?))
-    }
-
-    /// The point of the unit cube that codes `point`.
-    pub fn encode(&self, point: &Point) -> Result<Vec<f64>, SpaceError> {
-        let mut u = vec![0.0; self.dim()];
-        let own = self.owns(point)
-            && self.params.iter().zip(point.values()).enumerate().all(|(p, (param, value))| {
-                u.get_mut(self.param_coordinates(p)).is_some_and(|u| param.write_code(value, u))
-            });
-        if own { Ok(u) } else { Err(SpaceError::ForeignPoint { point: point.to_string() }) }
-    }
-
-    /// The typed point at a point of the unit cube.
-    pub fn decode(&self, u: &[f64]) -> Result<Point, SpaceError> {
-        self.check_cube(u)?;
-        let values =
-            self.params.iter().enumerate().map(|(p, param)| param.value_at(&u[self.param_coordinates(p)]));
-        Ok(Point::new(self.names.clone(), values.collect()))
-    }
-
-    /// As [`Space::decode`], but the first `modules` modules keep the values of `kept` bit for bit.
-    ///
-    /// A value that a user typed may lie between two codes; decoding its code would change it by a last bit, and the
-    /// module would run again for nothing.
-    pub fn decode_after(&self, kept: &Point, modules: usize, u: &[f64]) -> Result<Point, SpaceError> {
-        if !self.owns(kept) {
-            return Err(SpaceError::ForeignPoint { point: kept.to_string() });
-        }
-        let mut values = self.decode(u)?.values().to_vec();
-        let keep = self.module_params(modules).start;
-        for (value, old) in values.iter_mut().zip(kept.values()).take(keep) {
-            *value = old.clone();
-        }
-        Ok(Point::new(self.names.clone(), values))
-    }
-
-    /// Moves a point of the unit cube onto the code of the values it decodes to; continuous coordinates stay.
-    pub fn snap(&self, u: &mut [f64]) -> Result<(), SpaceError> {
-        self.check_cube(u)?;
-        for (p, param) in self.params.iter().enumerate() {
-            let u = &mut u[self.starts[p]..self.starts[p + 1]];
-            if !matches!(param.domain(), Domain::Float(_)) {
-                param.write_index(param.index_at(u), u);
-            }
-        }
-        Ok(())
-    }
-
     /// Whether the point is one of this space and in no forbidden region.
     pub fn allows(&self, point: &Point) -> bool {
         let at = Typed { params: &self.params, values: point.values() };
@@ -365,28 +294,6 @@ impl Space {
     /// Whether a point of the unit cube decodes to one in no forbidden region; `false` for what is no such point.
     pub fn allows_coded(&self, u: &[f64]) -> bool {
         self.check_cube(u).is_ok() && !self.forbidden.iter().any(|expr| expr.holds(&self.coded(u)))
-    }
-
-    /// How many codes a grid coordinate has.
-    pub fn grid_len(&self, coordinate: usize) -> Option<u64> {
-        match self.axes.get(coordinate)? {
-            Axis::Grid { len } => Some(*len),
-            _ => None,
-        }
-    }
-
-    /// Code number `index` of a grid coordinate, counted from 0; they rise.
-    pub fn grid_code(&self, coordinate: usize, index: u64) -> Option<f64> {
-        let len = self.grid_len(coordinate)?;
-        let param = self.params.get(self.coordinate_param(coordinate)?)?;
-        (index < len).then(|| param.grid_code(index))
-    }
-
-    /// The number of the code that a position on a grid coordinate snaps to.
-    pub fn grid_index(&self, coordinate: usize, u: f64) -> Option<u64> {
-        self.grid_len(coordinate)?;
-        let param = self.params.get(self.coordinate_param(coordinate)?)?;
-        (0.0..=1.0).contains(&u).then(|| param.grid_index(u))
     }
 
     /// Reads a condition over all parameters.
@@ -459,7 +366,7 @@ impl Space {
         }
     }
 
-    fn check_cube(&self, u: &[f64]) -> Result<(), SpaceError> {
+    pub(super) fn check_cube(&self, u: &[f64]) -> Result<(), SpaceError> {
         if u.len() != self.dim() {
             return Err(SpaceError::Dimension { expected: self.dim(), found: u.len() });
         }

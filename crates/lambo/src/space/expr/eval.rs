@@ -69,8 +69,8 @@ pub(super) fn holds(compare: Compare, a: f64, b: f64) -> bool {
         Compare::Greater => a > b,
         Compare::GreaterEqual => a >= b,
         Compare::Equal => a == b,
-        // Not `a != b`, which is true of NaN.
-        Compare::NotEqual => a < b || a > b,
+        // Plain `a != b` is true of NaN.
+        Compare::NotEqual => a != b && !a.is_nan() && !b.is_nan(),
     }
 }
 
