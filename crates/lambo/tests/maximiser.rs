@@ -1,5 +1,7 @@
 //! The maximiser keeps to its region, finds what brute force finds, and depends on its seed alone.
 
+#![allow(clippy::unwrap_used)] // Helpers of tests may fail loudly, too.
+
 use lambo::acquisition::{LogEi, MaximiseError, Maximiser, Objective, Region, Surface};
 use lambo::numeric::sobol::Sobol;
 use lambo::space::{Batch, Module, Param, Space};

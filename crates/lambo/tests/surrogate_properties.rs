@@ -1,5 +1,7 @@
 //! Properties of the Gaussian process over random data: gradients meet central differences, growing equals rebuilding.
 
+#![allow(clippy::unwrap_used)] // Helpers of tests may fail loudly, too.
+
 use lambo::space::Batch;
 use lambo::surrogate::{Family, Fantasy, Fit, GaussianProcess, Hyper, Priors, SurrogateError};
 use proptest::prelude::*;
