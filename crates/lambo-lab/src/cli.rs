@@ -1,7 +1,7 @@
 //! The command line of `lambo-lab`: what can be asked for, and who answers.
 
-use crate::reference;
-use anyhow::Result;
+use crate::{reference, suggest};
+use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -25,6 +25,9 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Suggest one point from observations on standard input, and time it.
+    #[command(after_help = SUGGEST_HELP)]
+    Suggest,
 }
 
 const REFERENCE_HELP: &str = "\
@@ -41,6 +44,14 @@ Examples:
   lambo-lab reference crates/lambo-lab/tests/fixtures/good
   lambo-lab reference DIR --json | jq '.files[] | select(.ok | not)'";
 
+const SUGGEST_HELP: &str = "\
+Reads JSON: x, rows in the unit cube; y, the value of each, to be minimised; and perhaps seed (0), threads (1), repeats (1).
+Prints JSON: x, the point with the largest log expected improvement; seconds, fit_seconds and maximise_seconds of each
+repeat, from the raw arrays; peak_rss_mb; hyper, the fitted hyper-parameters in units of the standardised values.
+
+Example:
+  echo '{\"x\": [[0.1], [0.5], [0.9]], \"y\": [1.0, 0.2, 0.7], \"seed\": 1, \"threads\": 2, \"repeats\": 5}' | lambo-lab suggest";
+
 /// Does what the command line asks for.
 pub fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
@@ -52,6 +63,12 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
                 print!("{report}");
             }
             Ok(ExitCode::from(report.exit_code()))
+        }
+        Command::Suggest => {
+            let request = serde_json::from_reader(std::io::stdin().lock())
+                .context("standard input is not a request; see `lambo-lab suggest --help`")?;
+            println!("{}", serde_json::to_string(&suggest::answer(&request)?)?);
+            Ok(ExitCode::SUCCESS)
         }
     }
 }

@@ -2,9 +2,11 @@
 //!
 //! - [`problems`]: test functions with exactly known minima, plain or shifted by a seeded offset.
 //! - [`mod@reference`]: the engine's numbers against files of independently computed ones.
+//! - [`suggest`]: one suggestion from raw arrays, timed.
 //!
 //! The `lambo-lab` binary is a thin face over these.
 
 pub mod cli;
 pub mod problems;
 pub mod reference;
+pub mod suggest;

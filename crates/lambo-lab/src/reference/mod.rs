@@ -15,7 +15,9 @@
 
 mod acquisition;
 mod bandit;
+mod fit;
 mod functions;
+mod gp;
 mod reader;
 mod report;
 mod tally;
@@ -165,7 +167,8 @@ struct Format {
     keys: &'static [&'static str],
 }
 
-const FORMATS: [Format; 3] = [functions::FORMAT, acquisition::FORMAT, bandit::FORMAT];
+const FORMATS: [Format; 5] =
+    [functions::FORMAT, acquisition::FORMAT, bandit::FORMAT, gp::FORMAT, fit::FORMAT];
 
 fn known_formats() -> String {
     FORMATS.map(|format| format.name).join(", ")

@@ -90,6 +90,14 @@ impl<'a> Node<'a> {
         self.list()?.iter().map(|row| row.numbers_of_length(len)).collect()
     }
 
+    /// Two numbers in ascending order.
+    pub fn pair(&self) -> Result<(f64, f64), Complaint> {
+        match self.numbers()?.as_slice() {
+            &[low, high] if low <= high => Ok((low, high)),
+            _ => Err(self.complain("is not a pair of numbers, the smaller first")),
+        }
+    }
+
     pub fn wrong_length(&self, expected: usize, found: usize) -> Complaint {
         self.complain(format_args!("has {found} entries where {expected} belong"))
     }
