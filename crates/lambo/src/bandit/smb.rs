@@ -350,8 +350,11 @@ fn log_sum_exp(terms: impl Iterator<Item = f64> + Clone) -> f64 {
 
 /// Log-probabilities that add up to 1.
 fn normalised(mut log_p: Vec<f64>) -> Vec<f64> {
-    let whole = log_sum_exp(log_p.iter().copied());
-    log_p.iter_mut().for_each(|l| *l -= whole);
+    // The largest goes first and by itself: next to a large one, ln Σ of the rest would be rounded away.
+    let top = log_p.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    log_p.iter_mut().for_each(|l| *l -= top);
+    let rest = log_sum_exp(log_p.iter().copied());
+    log_p.iter_mut().for_each(|l| *l -= rest);
     log_p
 }
 

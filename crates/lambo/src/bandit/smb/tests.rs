@@ -75,6 +75,13 @@ fn probabilities_far_below_the_smallest_double_come_back() {
 }
 
 #[test]
+fn losses_beyond_all_scale_still_leave_probabilities() {
+    let mut bandit = bandit(&[2], &[1], 1.0);
+    bandit.update(&[1e200, 1e200], &[Plus]).unwrap();
+    assert!(close(&bandit.p(), &[0.5, 0.5]));
+}
+
+#[test]
 fn plain_losses_are_divided_by_the_chance_of_the_arm() {
     let mut bandit = bandit(&[2], &[1], 1.0);
     bandit.set_p(&[0.25, 0.75]).unwrap();
