@@ -17,7 +17,8 @@ pub fn suggest_once(x: &Batch, y: &[f64], seed: u64) -> Result<Suggestion> {
     let (incumbent, best) = z.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1)).unwrap_or((0, &0.0));
     let surface = Surface::new(&gp, LogEi::new(*best)?);
     let hints = Batch::of(x.dim(), x.row(incumbent));
-    let found = Maximiser { seed, ..Maximiser::default() }.maximise(&surface, &Region::cube(x.dim()), &hints)?;
+    let found =
+        Maximiser { seed, ..Maximiser::default() }.maximise(&surface, &Region::cube(x.dim()), &hints)?;
     let hyper = gp.hyper();
     Ok(Suggestion {
         x: found.x,

@@ -7,21 +7,15 @@
 //! answer is [`SurrogateError::Singular`]. 1e-10 disturbs a posterior less than 1e-8 of the signal's sd in f; 1e-4 equals a noise
 //! of 1% of that sd, beyond which a jitter would no longer be a numerical matter.
 
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt::factor::{LltError, cholesky_in_place, cholesky_in_place_scratch};
-use faer::linalg::matmul::triangular::{BlockStructure, matmul};
-use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
-use faer::{Accum, MatMut, MatRef, Par};
+use faer::MatRef;
 use rayon::prelude::*;
 
 use super::error::SurrogateError;
+use crate::numeric::dense::{self, PANEL, Scratch};
 use crate::numeric::vector::dot;
 
 /// Rungs of the jitter ladder, relative to the mean diagonal.
 const LADDER: [f64; 8] = [0.0, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4];
-
-/// Columns that go through one kernel call: wide enough for the blocked kernels, narrow enough to share among threads.
-pub(crate) const PANEL: usize = 96;
 
 /// L with L Lᵀ = K + τI.
 #[derive(Clone, Debug)]
@@ -110,59 +104,21 @@ impl Factor {
 
     /// B ← L⁻¹B for n × q numbers stored column after column.
     pub(crate) fn solve_lower(&self, b: &mut [f64], q: usize) {
-        let b = MatMut::from_column_major_slice_mut(b, self.n, q);
-        solve_lower_triangular_in_place(self.lower(), b, Par::Seq);
+        dense::solve_lower(self.lower(), b, q);
     }
 
     /// B ← L⁻ᵀB.
     pub(crate) fn solve_upper(&self, b: &mut [f64], q: usize) {
-        let b = MatMut::from_column_major_slice_mut(b, self.n, q);
-        solve_upper_triangular_in_place(self.lower().transpose(), b, Par::Seq);
+        dense::solve_upper(self.lower(), b, q);
     }
 
-    /// Calls `visit(c, panel)` with panels of columns c.. of (K + τI)⁻¹, rows c..n of each, and collects what it returns in order.
-    ///
-    /// The whole inverse never exists: L⁻¹ takes one n × n matrix (`scratch`), each panel n × [`PANEL`] numbers.
+    /// Panels of columns of (K + τI)⁻¹, see [`dense::inverse_panels`].
     pub(crate) fn inverse_panels<T: Send>(
         &self,
-        scratch: &mut Vec<f64>,
+        scratch: &mut Scratch,
         visit: impl Fn(usize, &[f64]) -> T + Sync,
     ) -> Vec<T> {
-        let n = self.n;
-        scratch.resize(n * n, 0.0);
-        let l = self.lower();
-        // Column c of L⁻¹ is zero above row c, so each panel is a solve with the trailing block only.
-        scratch.par_chunks_mut(n * PANEL).enumerate().for_each(|(p, chunk)| {
-            let (c, width) = (p * PANEL, chunk.len() / n);
-            for (j, column) in chunk.chunks_exact_mut(n).enumerate() {
-                column[c..].fill(0.0);
-                column[c + j] = 1.0;
-            }
-            let panel = MatMut::from_column_major_slice_mut(chunk, n, width);
-            let (_, below) = panel.split_at_row_mut(c);
-            solve_lower_triangular_in_place(l.submatrix(c, c, n - c, n - c), below, Par::Seq);
-        });
-        let inverse_lower = MatRef::from_column_major_slice(scratch.as_slice(), n, n);
-        (0..n.div_ceil(PANEL))
-            .into_par_iter()
-            .map(|p| {
-                let c = p * PANEL;
-                let (m, width) = (n - c, PANEL.min(n - c));
-                let mut panel = vec![0.0; m * width];
-                matmul(
-                    MatMut::from_column_major_slice_mut(&mut panel, m, width),
-                    BlockStructure::Rectangular,
-                    Accum::Replace,
-                    inverse_lower.submatrix(c, c, m, m).transpose(),
-                    BlockStructure::TriangularUpper,
-                    inverse_lower.submatrix(c, c, m, width),
-                    BlockStructure::Rectangular,
-                    1.0,
-                    Par::Seq,
-                );
-                visit(c, &panel)
-            })
-            .collect()
+        dense::inverse_panels(self.lower(), scratch, visit)
     }
 
     fn lower(&self) -> MatRef<'_, f64> {
@@ -186,16 +142,7 @@ impl Factor {
         for i in 0..n {
             self.data[i * stride + i] += jitter;
         }
-        let matrix = MatMut::from_column_major_slice_with_stride_mut(&mut self.data, n, n, stride);
-        let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(n, Par::Seq, Default::default()));
-        cholesky_in_place(
-            matrix,
-            Default::default(),
-            Par::Seq,
-            MemStack::new(&mut memory),
-            Default::default(),
-        )
-        .map_err(|LltError::NonPositivePivot { index }| index)?;
+        dense::cholesky(&mut self.data, n, stride)?;
         // A pivot of the size of rounding errors is a coin toss, not a variance; NaN fails too.
         let floor = pivot_floor(n, diagonal);
         match (0..n).find(|i| !(self.data[i * stride + i].powi(2) > floor)) {
@@ -254,7 +201,9 @@ mod tests {
     fn inverse_panels_times_the_matrix_give_the_identity() {
         for n in [1, 5, PANEL, PANEL + 1, 2 * PANEL + 30] {
             let mut inverse = vec![vec![0.0; n]; n];
-            for (c, columns) in factor(n).inverse_panels(&mut Vec::new(), |c, panel| (c, panel.to_vec())) {
+            for (c, columns) in
+                factor(n).inverse_panels(&mut Scratch::default(), |c, panel| (c, panel.to_vec()))
+            {
                 for (j, column) in columns.chunks_exact(n - c).enumerate() {
                     for i in j..column.len() {
                         inverse[c + i][c + j] = column[i];

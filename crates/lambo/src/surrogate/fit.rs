@@ -15,6 +15,7 @@ use super::error::SurrogateError;
 use super::gp::{GaussianProcess, check_data};
 use super::kernel::{Family, Hyper};
 use super::prior::Priors;
+use crate::numeric::dense::Scratch;
 use crate::numeric::quasi_newton::{Options, QuasiNewton};
 use crate::space::Batch;
 
@@ -137,6 +138,12 @@ impl Fit {
         Ok(Fitted { gp, log_marginal_likelihood, objective: -best.value, evaluations: best.evaluations })
     }
 
+    /// Probe.
+    pub fn single_level(&self, x: &Batch, y: &[f64]) -> usize {
+        let p = Problem::new(self, x, y);
+        let s = p.encode(self.warm.as_ref().unwrap()).unwrap();
+        p.polish(&s, None).evaluations
+    }
     fn coarse_to_fine(&self, full: &Problem<'_>, starts: &[Vec<f64>]) -> Option<Polished> {
         let n = full.x.len();
         let levels = levels(n);
@@ -333,7 +340,7 @@ impl<'a> Problem<'a> {
         &self,
         gp: &GaussianProcess,
         theta: &[f64],
-        scratch: &mut Vec<f64>,
+        scratch: &mut Scratch,
     ) -> (f64, Vec<f64>) {
         let gradient = gp.likelihood_gradient_in(scratch);
         let mut value = -gp.log_marginal_likelihood();
@@ -400,6 +407,6 @@ impl<'a> Problem<'a> {
 #[derive(Default)]
 struct Workspace {
     buffer: Vec<f64>,
-    scratch: Vec<f64>,
+    scratch: Scratch,
     best: Option<(f64, GaussianProcess)>,
 }
