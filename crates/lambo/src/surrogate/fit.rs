@@ -138,12 +138,6 @@ impl Fit {
         Ok(Fitted { gp, log_marginal_likelihood, objective: -best.value, evaluations: best.evaluations })
     }
 
-    /// Probe.
-    pub fn single_level(&self, x: &Batch, y: &[f64]) -> usize {
-        let p = Problem::new(self, x, y);
-        let s = p.encode(self.warm.as_ref().unwrap()).unwrap();
-        p.polish(&s, None).evaluations
-    }
     fn coarse_to_fine(&self, full: &Problem<'_>, starts: &[Vec<f64>]) -> Option<Polished> {
         let n = full.x.len();
         let levels = levels(n);
