@@ -32,7 +32,7 @@ pub(crate) fn cholesky(data: &mut [f64], n: usize, stride: usize) -> Result<(), 
         if n == c + width {
             break;
         }
-        solve_lower_triangular_in_place(diagonal.as_ref(), below.as_mut().transpose_mut(), Par::Seq);
+        solve_rows(diagonal.as_ref(), below.as_mut());
         let below = below.as_ref();
         right[..(n - c - width) * stride].par_chunks_mut(stride * PANEL).enumerate().for_each(
             |(p, chunk)| {
@@ -46,6 +46,16 @@ pub(crate) fn cholesky(data: &mut [f64], n: usize, stride: usize) -> Result<(), 
         );
     }
     Ok(())
+}
+
+/// X ← X L⁻ᵀ, in blocks of rows that threads share.
+fn solve_rows(l: MatRef<'_, f64>, x: MatMut<'_, f64>) {
+    if x.nrows() <= PANEL {
+        solve_lower_triangular_in_place(l, x.transpose_mut(), Par::Seq);
+    } else {
+        let (above, below) = x.split_at_row_mut(PANEL);
+        rayon::join(|| solve_rows(l, above), || solve_rows(l, below));
+    }
 }
 
 /// Working memory that is kept between calls: fresh pages from the system cost more than a small factorisation.

@@ -31,6 +31,8 @@ pub struct Options {
     pub memory: usize,
     /// Length of the very first step, as a share of the box's largest side.
     pub first_step: f64,
+    /// No coordinate moves further than this in the first trial of a search, however far the curvature points.
+    pub max_step: f64,
 }
 
 impl Default for Options {
@@ -41,6 +43,7 @@ impl Default for Options {
             max_evaluations: 200,
             memory: 10,
             first_step: 0.1,
+            max_step: f64::INFINITY,
         }
     }
 }
@@ -209,7 +212,9 @@ impl QuasiNewton {
             self.direction = steepest;
             self.options.first_step * side.min(f64::MAX) / longest
         };
-        self.search = Search::from(t);
+        let reach = self.direction.iter().fold(0.0_f64, |m, d| m.max(d.abs()));
+        self.search =
+            Search::from(if t * reach > self.options.max_step { self.options.max_step / reach } else { t });
         self.set_trial();
     }
 

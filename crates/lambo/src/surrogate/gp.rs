@@ -67,6 +67,23 @@ impl GaussianProcess {
         Ok(gp)
     }
 
+    /// Takes the prior mean that makes the data most likely, 1ᵀK⁻¹y / 1ᵀK⁻¹1, kept inside the range of the values.
+    pub(super) fn with_likeliest_mean(mut self) -> Self {
+        let mut u = vec![1.0; self.len()];
+        self.factor.solve_lower(&mut u, 1);
+        let low = self.y.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = self.y.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let shift = dot(&u, &self.z) / dot(&u, &u);
+        let mean = (self.hyper.mean + shift).max(low).min(high);
+        if mean.is_finite() {
+            let shift = mean - self.hyper.mean;
+            self.z.iter_mut().zip(&u).for_each(|(z, u)| *z -= shift * u);
+            self.hyper.mean = mean;
+            self.update_alpha();
+        }
+        self
+    }
+
     /// Number of observations, fantasies included.
     pub fn len(&self) -> usize {
         self.x.len()
