@@ -119,6 +119,17 @@ impl GaussianProcess {
         &self.y
     }
 
+    /// The `count` observed points with the lowest values, lowest first; fantasies do not count.
+    pub fn lowest(&self, count: usize) -> Batch {
+        let mut order: Vec<usize> = (0..self.real).collect();
+        order.sort_by(|&a, &b| self.y[a].total_cmp(&self.y[b]));
+        let mut lowest = Batch::new(self.dim());
+        for &i in order.iter().take(count) {
+            let _ = lowest.push(self.x.row(i));
+        }
+        lowest
+    }
+
     /// What the jitter ladder added to the diagonal; 0 for well-conditioned data.
     pub fn jitter(&self) -> f64 {
         self.factor.jitter()
