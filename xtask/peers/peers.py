@@ -174,6 +174,9 @@ def measure(objective, n, repeats, seed, binary, environment):
         end = players[name].stop()
         mine = cell["contestants"][name]
         mine.update(peak_rss_mb=end["peak_rss_mb"], model=end["model"])
+        if name != "optuna":  # Its model has another kernel and other priors.
+            hyper = {"signal_variance": 1.0, **end["model"]}
+            mine["log_posterior"] = scoring.log_posterior(x, scoring.standardise(y), hyper)
         for kind in ["median", "least"]:
             ours = cell["contestants"]["lambo"][f"{kind}_seconds"]
             mine[f"{kind}_ratio_to_lambo"] = mine[f"{kind}_seconds"] / ours
@@ -191,7 +194,7 @@ def print_table(report):
     versions = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
     print(f"{report['date']}, {facts['cpu']}, {facts['cores']} cores, seed {report['seed']}; {versions}")
     print("log EI in units of the standardised objective, higher is better, each column one judge for all three\n")
-    head = ["objective", "n", "contestant", "median s", "x lambo", "least s", "x lambo", "peak MB", "log EI (BoTorch's GP)", "log EI (lambo's GP)"]
+    head = ["objective", "n", "contestant", "median s", "x lambo", "least s", "x lambo", "peak MB", "log EI (BoTorch's GP)", "log EI (lambo's GP)", "log posterior of the fit"]
     rows = [head]
     for cell in report["cells"]:
         for name, mine in cell["contestants"].items():
@@ -201,6 +204,7 @@ def print_table(report):
                 f"{mine['median_ratio_to_lambo']:.1f}", f"{mine['least_seconds']:.4f}",
                 f"{mine['least_ratio_to_lambo']:.1f}", rss,
                 f"{mine['log_ei_by_botorch']:.4f}", f"{mine['log_ei_by_lambo']:.4f}",
+                f"{mine['log_posterior']:.3f}" if "log_posterior" in mine else "-",
             ])
     widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
     for row in rows:

@@ -16,17 +16,31 @@ def standardise(y):
     return (y - y.mean()) / y.std(ddof=1)
 
 
+def kernel(a, b, hyper):
+    difference = (a[:, None, :] - b[None, :, :]) / np.asarray(hyper["lengthscales"], float)
+    return hyper["signal_variance"] * np.exp(-0.5 * (difference**2).sum(-1))
+
+
+def log_posterior(x, y, hyper):
+    """What both fits maximise: log marginal likelihood plus the log densities of BoTorch's default priors (no constants)."""
+    x, y = np.asarray(x, float), np.asarray(y, float)
+    factor = cho_factor(kernel(x, x, hyper) + hyper["noise_variance"] * np.eye(len(x)), lower=True)
+    residual = y - hyper["mean"]
+    fit = -0.5 * residual @ cho_solve(factor, residual) - np.log(np.diag(factor[0])).sum() - 0.5 * len(y) * np.log(2 * np.pi)
+
+    def log_normal(values, location, spread):
+        logs = np.log(np.asarray(values, float))
+        return (-logs - 0.5 * ((logs - location) / spread) ** 2).sum()
+
+    prior = log_normal(hyper["lengthscales"], np.sqrt(2) + 0.5 * np.log(x.shape[1]), np.sqrt(3))
+    return float(fit + prior + log_normal(hyper["noise_variance"], -4.0, 1.0))
+
+
 def log_ei(points, x, y, hyper):
     """Log EI below the smallest y at each point; `y` is standardised already."""
     points, x, y = np.asarray(points, float), np.asarray(x, float), np.asarray(y, float)
-    lengthscales = np.asarray(hyper["lengthscales"], float)
-
-    def kernel(a, b):
-        difference = (a[:, None, :] - b[None, :, :]) / lengthscales
-        return hyper["signal_variance"] * np.exp(-0.5 * (difference**2).sum(-1))
-
-    factor = cho_factor(kernel(x, x) + hyper["noise_variance"] * np.eye(len(x)), lower=True)
-    cross = kernel(points, x)
+    factor = cho_factor(kernel(x, x, hyper) + hyper["noise_variance"] * np.eye(len(x)), lower=True)
+    cross = kernel(points, x, hyper)
     mean = hyper["mean"] + cross @ cho_solve(factor, y - hyper["mean"])
     variance = hyper["signal_variance"] - (cross * cho_solve(factor, cross.T).T).sum(1)
     sd = np.sqrt(np.maximum(variance, 1e-18))
