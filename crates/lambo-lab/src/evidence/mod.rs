@@ -2,7 +2,7 @@
 //!
 //! | run | claim |
 //! | --- | --- |
-//! | `maximiser` | the default maximiser comes within 1% of a brute-force search in 95 of 100 random problems |
+//! | `maximiser` | the default maximiser comes within 1% of a brute-force search in 95% of random problems |
 //! | `kernels` | the dense kernels run at half the speed of a matrix product or more, on one thread |
 //! | `memory` | a fit and a suggestion need less than three matrices of covariances |
 //! | `scaling` | a suggestion without a refit costs O(n²) |

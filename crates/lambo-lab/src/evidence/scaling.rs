@@ -6,7 +6,8 @@ use super::Finding;
 use super::data::{Draw, rng, suggest, uniform};
 use anyhow::{Result, ensure};
 use clap::Args;
-use lambo::surrogate::{Family, Fit};
+use lambo::surrogate::{Family, Fit, GaussianProcess};
+use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use std::time::Instant;
 
@@ -55,7 +56,16 @@ pub fn run(options: &Options, seed: u64) -> Result<Finding> {
     ensure!(options.points.len() > 1, "--points: a slope needs two numbers of observations or more");
     ensure!(options.points.iter().all(|&n| n > 1), "--points: a model needs two observations or more");
     ensure!(options.repeats > 0, "--repeats 0: ask for at least one");
-    let rows: Vec<Row> = options.points.iter().map(|&n| measure(options, n, seed)).collect::<Result<_>>()?;
+    let mut cases: Vec<Case> =
+        options.points.iter().map(|&n| fit(options, n, seed)).collect::<Result<_>>()?;
+    // Sizes take turns, so that whatever else the machine does falls on all of them.
+    for repeat in 0..options.repeats {
+        for case in &mut cases {
+            suggest_again(case, seed.wrapping_add(repeat as u64))?;
+        }
+        eprintln!("scaling: repeat {} of {}", repeat + 1, options.repeats);
+    }
+    let rows: Vec<Row> = cases.into_iter().map(|case| case.row).collect();
     let exponent = slope(rows.iter().map(|row| (row.n, row.suggestion_seconds)));
     let fit_exponent = slope(rows.iter().map(|row| (row.n, row.fit_seconds)));
     let (dim, repeats, exponent_allowed) = (options.dim, options.repeats, EXPONENT + MARGIN);
@@ -63,14 +73,21 @@ pub fn run(options: &Options, seed: u64) -> Result<Finding> {
     Finding::new(exponent <= exponent_allowed, &numbers)
 }
 
-fn measure(options: &Options, n: usize, seed: u64) -> Result<Row> {
+/// A fitted process, random numbers for what it is told next, and the times so far.
+struct Case {
+    gp: GaussianProcess,
+    rng: ChaCha8Rng,
+    row: Row,
+}
+
+fn fit(options: &Options, n: usize, seed: u64) -> Result<Case> {
     let mut rng = rng(seed, n as u64);
     let function = Draw::new(options.dim, &mut rng);
     let x = uniform(n, options.dim, &mut rng);
     let y = function.observe(&x, 0.1, &mut rng);
     let started = Instant::now();
     let fitted = Fit { seed, ..Fit::with_priors(Family::SquaredExponential, options.dim) }.run(&x, &y)?;
-    let mut row = Row {
+    let row = Row {
         n,
         append_seconds: f64::INFINITY,
         maximise_seconds: f64::INFINITY,
@@ -78,20 +95,23 @@ fn measure(options: &Options, n: usize, seed: u64) -> Result<Row> {
         fit_seconds: started.elapsed().as_secs_f64(),
         fit_evaluations: fitted.evaluations,
     };
-    let mut gp = fitted.gp;
-    // New observations are random points with the mean value: following the suggestions would change the problem.
-    for (repeat, new) in uniform(options.repeats, options.dim, &mut rng).rows().enumerate() {
-        let started = Instant::now();
-        gp.append(new, 0.0)?;
-        let append = started.elapsed().as_secs_f64();
-        suggest(&gp, seed.wrapping_add(repeat as u64))?;
-        let suggestion = started.elapsed().as_secs_f64();
-        row.append_seconds = row.append_seconds.min(append);
-        row.maximise_seconds = row.maximise_seconds.min(suggestion - append);
-        row.suggestion_seconds = row.suggestion_seconds.min(suggestion);
-    }
-    eprintln!("scaling: n = {n}, suggestion {:.4} s, fit {:.3} s", row.suggestion_seconds, row.fit_seconds);
-    Ok(row)
+    eprintln!("scaling: n = {n}, fit {:.3} s", row.fit_seconds);
+    Ok(Case { gp: fitted.gp, rng, row })
+}
+
+/// Appends a random point with the mean value, since following the suggestions would change the problem, and maximises.
+fn suggest_again(case: &mut Case, seed: u64) -> Result<()> {
+    let new = uniform(1, case.gp.dim(), &mut case.rng);
+    let started = Instant::now();
+    case.gp.append(new.row(0), 0.0)?;
+    let append = started.elapsed().as_secs_f64();
+    suggest(&case.gp, seed)?;
+    let suggestion = started.elapsed().as_secs_f64();
+    let row = &mut case.row;
+    row.append_seconds = row.append_seconds.min(append);
+    row.maximise_seconds = row.maximise_seconds.min(suggestion - append);
+    row.suggestion_seconds = row.suggestion_seconds.min(suggestion);
+    Ok(())
 }
 
 /// The slope of the least-squares line through the logarithms.
