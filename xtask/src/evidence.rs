@@ -34,6 +34,66 @@ const ITEMS: &[Item] = &[
         ],
     },
     Item {
+        name: "maximiser",
+        about: "the default acquisition maximiser reaches 99% of a brute-force search in 95% of random problems",
+        cargo: &[
+            "run",
+            "--release",
+            "-p",
+            "lambo-lab",
+            "--",
+            "evidence",
+            "maximiser",
+            "--out",
+            "experiments/engine/maximiser.json",
+        ],
+    },
+    Item {
+        name: "kernels",
+        about: "dense kernels run at half the speed of a matrix product or more, on one thread",
+        cargo: &[
+            "run",
+            "--release",
+            "-p",
+            "lambo-lab",
+            "--",
+            "evidence",
+            "kernels",
+            "--out",
+            "experiments/engine/kernels.json",
+        ],
+    },
+    Item {
+        name: "memory",
+        about: "a fit and a suggestion with 5,000 observations stay below three matrices of covariances",
+        cargo: &[
+            "run",
+            "--release",
+            "-p",
+            "lambo-lab",
+            "--",
+            "evidence",
+            "memory",
+            "--out",
+            "experiments/engine/memory.json",
+        ],
+    },
+    Item {
+        name: "scaling",
+        about: "a suggestion without a refit costs no more than O(n²) up to 5,000 observations",
+        cargo: &[
+            "run",
+            "--release",
+            "-p",
+            "lambo-lab",
+            "--",
+            "evidence",
+            "scaling",
+            "--out",
+            "experiments/engine/scaling.json",
+        ],
+    },
+    Item {
         name: "peers",
         about: "one suggestion timed against BoTorch and Optuna, with the acquisition value each reached",
         cargo: &["xtask", "peers"],
@@ -77,7 +137,7 @@ mod tests {
         let names: std::collections::BTreeSet<_> = ITEMS.iter().map(|item| item.name).collect();
         assert_eq!(names.len(), ITEMS.len());
         let complaint = select(&["pears".to_owned()]).err().map(|error| error.to_string());
-        assert!(complaint.is_some_and(|text| text.contains("reference, peers")));
+        assert!(complaint.is_some_and(|text| text.contains("reference, maximiser")));
         assert_eq!(select(&["all".to_owned()]).map(|items| items.len()).ok(), Some(ITEMS.len()));
     }
 }

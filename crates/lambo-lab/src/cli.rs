@@ -1,6 +1,6 @@
 //! The command line of `lambo-lab`: what can be asked for, and who answers.
 
-use crate::{reference, suggest};
+use crate::{evidence, reference, suggest};
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -28,6 +28,9 @@ enum Command {
     /// Suggest one point from observations on standard input, and time it.
     #[command(after_help = SUGGEST_HELP)]
     Suggest,
+    /// Back a claim about the engine with a file of numbers; minutes long at the default sizes.
+    #[command(after_help = EVIDENCE_HELP)]
+    Evidence(evidence::Options),
 }
 
 const REFERENCE_HELP: &str = "\
@@ -52,6 +55,13 @@ repeat, from the raw arrays; peak_rss_mb; hyper, the fitted hyper-parameters in 
 Example:
   echo '{\"x\": [[0.1], [0.5], [0.9]], \"y\": [1.0, 0.2, 0.7], \"seed\": 1, \"threads\": 2, \"repeats\": 5}' | lambo-lab suggest";
 
+const EVIDENCE_HELP: &str = "\
+Exit code: 0 the claim holds, 1 it does not, 2 the run failed. Timings mean something in an optimised build on a quiet machine only.
+
+Examples:
+  lambo-lab evidence maximiser --out experiments/engine/maximiser.json
+  lambo-lab evidence maximiser --problems 4 --points 2000 | jq .result.log_ei.share_close";
+
 /// Does what the command line asks for.
 pub fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
@@ -69,6 +79,9 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
                 .context("standard input is not a request; see `lambo-lab suggest --help`")?;
             println!("{}", serde_json::to_string(&suggest::answer(&request)?)?);
             Ok(ExitCode::SUCCESS)
+        }
+        Command::Evidence(options) => {
+            Ok(if evidence::run(&options)? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The laboratory around the `lambo` engine: what experiments, tests and benches share.
 //!
+//! - [`evidence`]: slow runs that back what is claimed of the engine.
 //! - [`problems`]: test functions with exactly known minima, plain or shifted by a seeded offset.
 //! - [`mod@reference`]: the engine's numbers against files of independently computed ones.
 //! - [`suggest`]: one suggestion from raw arrays, timed.
@@ -7,6 +8,7 @@
 //! The `lambo-lab` binary is a thin face over these.
 
 pub mod cli;
+pub mod evidence;
 pub mod problems;
 pub mod reference;
 pub mod suggest;

@@ -104,7 +104,7 @@ pub fn answer(request: &Request) -> Result<Answer> {
 }
 
 /// VmHWM of this process, in MB of 1024² bytes.
-fn peak_rss_mb() -> Option<f64> {
+pub(crate) fn peak_rss_mb() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
     let kilobytes: f64 = line.split_whitespace().nth(1)?.parse().ok()?;

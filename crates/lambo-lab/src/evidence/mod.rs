@@ -1,0 +1,123 @@
+//! `lambo-lab evidence`: slow runs, each of which backs one claim about the engine with a file of numbers.
+//!
+//! | run | claim |
+//! | --- | --- |
+//! | `maximiser` | the default maximiser comes within 1% of a brute-force search in 95% of random problems |
+//! | `kernels` | the dense kernels run at half the speed of a matrix product or more, on one thread |
+//! | `memory` | a fit and a suggestion need less than three matrices of covariances |
+//! | `scaling` | a suggestion without a refit costs O(n²) |
+//!
+//! A file says how it came about: command, seed, date, cores and version. Progress goes to standard error.
+
+mod clock;
+mod data;
+mod kernels;
+mod maximiser;
+mod memory;
+mod scaling;
+
+use anyhow::{Context, Result};
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// Which claim, and how much effort.
+#[derive(Debug, Args)]
+pub struct Options {
+    #[command(subcommand)]
+    run: Run,
+    /// Seed of everything random.
+    #[arg(long, default_value_t = 1, global = true)]
+    seed: u64,
+    /// Write the JSON to this file, in directories made for it, instead of to standard output.
+    #[arg(long, global = true)]
+    out: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Run {
+    /// The default maximiser against a brute-force search that shares no code with it but the last polish.
+    Maximiser(maximiser::Options),
+    /// GFLOP/s of the dense kernels beside those of a matrix product.
+    Kernels(kernels::Options),
+    /// Peak memory of a fit and a suggestion, in matrices of covariances.
+    Memory(memory::Options),
+    /// The exponent of n in the time of a suggestion without a refit.
+    Scaling(scaling::Options),
+    /// What `memory` measures, in a process of its own.
+    #[command(hide = true)]
+    MemoryOfThisProcess(memory::Options),
+}
+
+/// What a run found: whether the claim holds, and the numbers.
+struct Finding {
+    holds: bool,
+    numbers: Value,
+}
+
+impl Finding {
+    fn new(holds: bool, numbers: &impl Serialize) -> Result<Self> {
+        Ok(Self { holds, numbers: serde_json::to_value(numbers)? })
+    }
+}
+
+/// A file of evidence.
+#[derive(Serialize)]
+struct File {
+    name: &'static str,
+    claim: &'static str,
+    holds: bool,
+    command: String,
+    seed: u64,
+    date: String,
+    cores: usize,
+    version: &'static str,
+    optimised: bool,
+    result: Value,
+}
+
+/// Does the run; the answer is whether its claim holds.
+pub fn run(options: &Options) -> Result<bool> {
+    let seed = options.seed;
+    let (name, claim, finding) = match &options.run {
+        Run::Maximiser(run) => ("maximiser", maximiser::CLAIM, maximiser::run(run, seed)?),
+        Run::Kernels(run) => ("kernels", kernels::CLAIM, kernels::run(run, seed)?),
+        Run::Memory(run) => ("memory", memory::CLAIM, memory::run(run, seed)?),
+        Run::Scaling(run) => ("scaling", scaling::CLAIM, scaling::run(run, seed)?),
+        Run::MemoryOfThisProcess(run) => {
+            println!("{}", serde_json::to_string(&memory::measure(run, seed)?)?);
+            return Ok(true);
+        }
+    };
+    let file = File {
+        name,
+        claim,
+        holds: finding.holds,
+        command: command(),
+        seed,
+        date: clock::now(),
+        cores: std::thread::available_parallelism()?.get(),
+        version: env!("CARGO_PKG_VERSION"),
+        optimised: !cfg!(debug_assertions),
+        result: finding.numbers,
+    };
+    let text = format!("{}\n", serde_json::to_string_pretty(&file)?);
+    match &options.out {
+        None => print!("{text}"),
+        Some(path) => {
+            let writing = || format!("cannot write {}", path.display());
+            if let Some(folder) = path.parent() {
+                std::fs::create_dir_all(folder).with_context(writing)?;
+            }
+            std::fs::write(path, text).with_context(writing)?;
+        }
+    }
+    eprintln!("{name}: the claim {}", if finding.holds { "holds" } else { "does NOT hold" });
+    Ok(finding.holds)
+}
+
+/// The command line, with the program's name in place of its path.
+fn command() -> String {
+    std::iter::once("lambo-lab".to_owned()).chain(std::env::args().skip(1)).collect::<Vec<_>>().join(" ")
+}
