@@ -8,6 +8,7 @@ use lambo::acquisition::{Ei, Lcb, LogEi, Maximiser, Objective, Region, Surface};
 use lambo::numeric::quasi_newton::{Options, QuasiNewton};
 use lambo::numeric::sobol::Sobol;
 use lambo::numeric::{Batch, normal};
+use lambo::space::{Module, Param, Space};
 use lambo::surrogate::{
     Family, Fantasy, Fit, GaussianProcess, Hyper, HyperBounds, LogNormal, OutputScale, Priors, SurrogateError,
 };
@@ -112,6 +113,19 @@ fn ask_everything(gp: &GaussianProcess, at: &Batch) {
     let _ = (gp.log_marginal_likelihood(), gp.likelihood_gradient(), gp.jitter(), gp.is_empty());
 }
 
+/// A space with every kind of parameter and a forbidden part.
+fn mixed_space() -> Space {
+    let params = [
+        Param::float("rate", 1e-5, 1e-1).unwrap().log().unwrap(),
+        Param::int("batch", 2, 14).unwrap().step(2).unwrap(),
+        Param::int("width", 1, 4_000).unwrap().log().unwrap(),
+        Param::choice("norm", ["batch", "group", "layer"]).unwrap(),
+        Param::bool("augment").unwrap(),
+    ];
+    let module = Module::new("only", params).unwrap().forbid("rate > 0.01 and batch < 6").unwrap();
+    Space::new([module]).unwrap()
+}
+
 /// Answers whatever it was made with.
 #[derive(Debug)]
 struct Oracle {
@@ -206,7 +220,8 @@ proptest! {
             gradient_tolerance: tolerances.1,
             max_evaluations,
             memory,
-            first_step: tolerances.2,
+            // A step backwards is left out.
+            first_step: tolerances.2.abs(),
         };
         let mut search = QuasiNewton::new(&start, &lower, &upper, options);
         let n = start.len().min(lower.len()).min(upper.len());
@@ -263,7 +278,7 @@ proptest! {
             prop_assert!(batch.len() <= keep);
         }
         prop_assert_eq!(batch.is_empty(), batch.as_slice().is_empty());
-        prop_assert!(Batch::from_slices(dim, &[row.clone()]).is_none_or(|batch| batch.dim() == dim));
+        prop_assert!(Batch::from_slices(dim, std::slice::from_ref(&row)).is_none_or(|batch| batch.dim() == dim));
     }
 
     #[test]
@@ -351,6 +366,25 @@ proptest! {
         if let Ok(best) = maximiser.maximise(&Oracle { values, slopes }, &region, &hints) {
             prop_assert!(region.contains(&best.x), "{best:?}");
             prop_assert!(best.value > f64::NEG_INFINITY);
+        }
+    }
+
+    #[test]
+    fn the_maximiser_takes_any_part_of_a_mixed_space(
+        first in 0usize..8, frozen in prop::collection::vec(prop_oneof![0.0..=1.0f64, Just(0.0), Just(1.0)], 0..8),
+        corners in prop::collection::vec(prop_oneof![2 => Just((0.0, 1.0)), 1 => (0.0..=1.0f64, 0.0..=1.0f64)], 7),
+        values in numbers(6), slopes in numbers(6), hints in prop::collection::vec(odd(), 0..15), seed in any::<u64>(),
+    ) {
+        let space = mixed_space();
+        let (lower, upper): (Vec<f64>, Vec<f64>) = corners.iter().map(|(a, b)| (a.min(*b), a.max(*b))).unzip();
+        let frozen = &frozen[..frozen.len().min(space.dim().saturating_sub(first))];
+        let corners = |side: &[f64]| -> Vec<f64> { (0..space.dim()).map(|i| side[i % side.len()]).collect() };
+        let region = Region::of(&space).freeze(first.min(space.dim()), frozen).and_then(|r| r.within(&corners(&lower), &corners(&upper)));
+        let Ok(region) = region else { return Ok(()) };
+        let maximiser = Maximiser { raw: 16, near_hints: 4, starts: 3, max_evaluations: 10, seed };
+        let hints = Batch::of(space.dim(), &hints);
+        if let Ok(best) = maximiser.maximise(&Oracle { values, slopes }, &region, &hints) {
+            prop_assert!(region.contains(&best.x), "{best:?}");
         }
     }
 
