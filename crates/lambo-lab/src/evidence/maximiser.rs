@@ -56,6 +56,9 @@ pub struct Options {
     /// Observations.
     #[arg(long, default_value_t = 60)]
     n: usize,
+    /// List every problem, not only those that were missed.
+    #[arg(long)]
+    each: bool,
 }
 
 #[derive(Serialize)]
@@ -68,8 +71,8 @@ struct Numbers {
     close: f64,
     ei: Summary,
     log_ei: Summary,
-    /// One per problem.
-    each: Vec<Outcome>,
+    /// Problems where either was not close, or all of them.
+    listed: Vec<Outcome>,
 }
 
 /// How one acquisition function fared.
@@ -100,7 +103,7 @@ pub fn run(options: &Options, seed: u64) -> Result<Finding> {
     let sizes = [options.problems as usize, options.points, options.polished, options.dim, options.n];
     ensure!(sizes.iter().all(|&size| size > 0), "every size must be at least 1");
     let done = AtomicUsize::new(0);
-    let each: Vec<Outcome> = (0..options.problems)
+    let mut each: Vec<Outcome> = (0..options.problems)
         .into_par_iter()
         .map(|problem| {
             let outcome = compare(options, problem, seed).with_context(|| format!("problem {problem}"));
@@ -114,8 +117,12 @@ pub fn run(options: &Options, seed: u64) -> Result<Finding> {
     let ei = summary(each.iter().map(|outcome| outcome.ei));
     let log_ei = summary(each.iter().map(|outcome| outcome.log_ei));
     let holds = ei.share_close >= SHARE && log_ei.share_close >= SHARE;
-    let Options { problems, points, polished, dim, n } = *options;
-    Finding::new(holds, &Numbers { problems, points, polished, dim, n, close: CLOSE, ei, log_ei, each })
+    let Options { problems, points, polished, dim, n, .. } = *options;
+    each.retain(|outcome| options.each || outcome.ei.min(outcome.log_ei) < CLOSE);
+    Finding::new(
+        holds,
+        &Numbers { problems, points, polished, dim, n, close: CLOSE, ei, log_ei, listed: each },
+    )
 }
 
 fn compare(options: &Options, problem: u64, seed: u64) -> Result<Outcome> {
