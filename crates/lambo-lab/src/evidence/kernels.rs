@@ -1,12 +1,14 @@
 //! How fast the dense kernels run beside the matrix product that bounds them, on one thread.
 //!
-//! Each kernel goes through the engine's public face, so its time holds more than the counted operations: covariances are assembled,
-//! memory is fetched. Counted are only the leading terms, for n observations and q test points:
+//! Predictions and gradients go through the engine's public face, so their time holds more than the counted operations: covariances are
+//! assembled, memory is fetched. Counted are only the leading terms, for n observations and q test points. Building a process, most of whose
+//! time beside the factorisation is assembly, is shown but not judged.
 //!
 //! | kernel | operations |
 //! | --- | --- |
 //! | matrix product (faer) | 2n³ |
 //! | factorisation | n³/3 |
+//! | building a process: assembly and factorisation | n³/3 |
 //! | prediction of a batch, one triangular solve | qn² |
 //! | likelihood gradient, the inverse from the factor | 2n³/3 |
 //!
@@ -18,6 +20,7 @@ use anyhow::{Result, ensure};
 use clap::Args;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
+use lambo::numeric::dense::cholesky;
 use lambo::surrogate::{Family, GaussianProcess, Hyper};
 use serde::Serialize;
 use std::hint::black_box;
@@ -27,6 +30,9 @@ pub const CLAIM: &str = "on one thread every dense kernel runs at half the speed
 
 /// The share of the product's speed that is claimed.
 const SHARE: f64 = 0.5;
+
+/// Shown, but not judged.
+const BUILDING: &str = "building a process";
 
 /// The size of the run.
 #[derive(Debug, Args)]
@@ -86,13 +92,25 @@ fn measure(options: &Options, seed: u64) -> Result<Finding> {
     let a = Mat::from_fn(n, n, |i, j| ((i * 31 + j * 17) % 101) as f64 / 101.0);
     let mut product = Mat::<f64>::zeros(n, n);
 
-    let mut best = [f64::INFINITY; 4];
+    let covariance: Vec<f64> = {
+        let scaled =
+            |i: usize, j: usize| x.row(i).iter().zip(x.row(j)).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
+        let entry = |i: usize, j: usize| (-0.5 * scaled(i, j)).exp() + if i == j { 1e-2 } else { 0.0 };
+        (0..n * n).map(|k| entry(k % n, k / n)).collect()
+    };
+    let mut factor = covariance.clone();
+
+    let mut best = [f64::INFINITY; 5];
     for repeat in 0..repeats {
         let seconds = [
             timed(|| {
                 matmul(&mut product, Accum::Replace, &a, &a, 1.0, Par::Seq);
                 Ok(())
             })?,
+            {
+                factor.copy_from_slice(&covariance);
+                timed(|| Ok(cholesky(&mut factor, n, n)?))?
+            },
             timed(|| Ok(process()?))?,
             timed(|| Ok(gp.predict(&at)?))?,
             timed(|| Ok(gp.likelihood_gradient()?))?,
@@ -105,6 +123,7 @@ fn measure(options: &Options, seed: u64) -> Result<Finding> {
     let named = [
         ("matrix product", 2.0 * n3),
         ("factorisation", n3 / 3.0),
+        (BUILDING, n3 / 3.0),
         ("prediction", qn2),
         ("likelihood gradient", 2.0 * n3 / 3.0),
     ];
@@ -119,7 +138,7 @@ fn measure(options: &Options, seed: u64) -> Result<Finding> {
             holds: speed(k) >= SHARE * speed(0),
         })
         .collect();
-    let holds = kernels.iter().all(|kernel| kernel.holds);
+    let holds = kernels.iter().all(|kernel| kernel.holds || kernel.name == BUILDING);
     Finding::new(holds, &Numbers { n, q, dim, repeats, threads: 1, kernels })
 }
 

@@ -54,7 +54,7 @@ impl Batch {
 
     /// Removes the points from index `len` on.
     pub fn truncate(&mut self, len: usize) {
-        self.data.truncate(len * self.dim);
+        self.data.truncate(len.saturating_mul(self.dim));
     }
 
     /// How many points there are.
@@ -72,12 +72,12 @@ impl Batch {
         self.dim
     }
 
-    /// Point `i`.
+    /// Point `i`, which must be below [`Batch::len`] as an index of a slice must.
     pub fn row(&self, i: usize) -> &[f64] {
         &self.data[i * self.dim..(i + 1) * self.dim]
     }
 
-    /// Point `i`, to be written to.
+    /// Point `i`, which must be below [`Batch::len`], to be written to.
     pub fn row_mut(&mut self, i: usize) -> &mut [f64] {
         &mut self.data[i * self.dim..(i + 1) * self.dim]
     }

@@ -15,20 +15,46 @@ use std::sync::Mutex;
 /// Columns that go through one kernel call: wide enough for the products to run near their peak, narrow enough to be shared.
 pub(crate) const PANEL: usize = 96;
 
-/// Replaces the lower triangle of a symmetric n × n matrix by its Cholesky factor; `Err` names the row of a pivot that is not positive.
+/// Why a matrix has no Cholesky factor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CholeskyError {
+    /// The numbers are too few for the matrix.
+    #[error(
+        "{found} numbers for {n} columns {stride} apart: the stride must be n or more, and every column whole"
+    )]
+    Shape {
+        /// Rows and columns.
+        n: usize,
+        /// Distance between columns.
+        stride: usize,
+        /// Numbers given.
+        found: usize,
+    },
+    /// The matrix is not positive definite.
+    #[error("the pivot of row {row} is not positive")]
+    NotPositive {
+        /// The row.
+        row: usize,
+    },
+}
+
+/// Replaces the lower triangle of a symmetric n × n matrix by its Cholesky factor; columns start `stride` apart.
 ///
 /// Right-looking: factor a diagonal block, solve for the rows below it, subtract their product from all columns to the right.
-pub(crate) fn cholesky(data: &mut [f64], n: usize, stride: usize) -> Result<(), usize> {
+pub fn cholesky(data: &mut [f64], n: usize, stride: usize) -> Result<(), CholeskyError> {
+    if stride < n || n.checked_mul(stride).is_none_or(|needed| needed > data.len()) {
+        return Err(CholeskyError::Shape { n, stride, found: data.len() });
+    }
     let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(PANEL, Par::Seq, Default::default()));
     for c in (0..n).step_by(PANEL) {
         let width = PANEL.min(n - c);
-        let (left, right) = data.split_at_mut(((c + width) * stride).min(data.len()));
+        let (left, right) = data.split_at_mut((c + width) * stride);
         let panel =
             MatMut::from_column_major_slice_with_stride_mut(&mut left[c * stride..], n, width, stride);
         let (mut diagonal, mut below) = panel.split_at_row_mut(c).1.split_at_row_mut(width);
         let stack = MemStack::new(&mut memory);
         cholesky_in_place(diagonal.as_mut(), Default::default(), Par::Seq, stack, Default::default())
-            .map_err(|LltError::NonPositivePivot { index }| c + index)?;
+            .map_err(|LltError::NonPositivePivot { index }| CholeskyError::NotPositive { row: c + index })?;
         if n == c + width {
             break;
         }

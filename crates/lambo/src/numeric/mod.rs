@@ -2,7 +2,7 @@
 //! quasi-random points, a quasi-Newton minimiser.
 
 mod batch;
-pub(crate) mod dense;
+pub mod dense;
 mod joe_kuo;
 pub mod normal;
 pub mod quasi_newton;

@@ -48,6 +48,22 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    /// Tolerances and lengths that make no sense (NaN, negative) become 0 or the default.
+    fn mended(self) -> Self {
+        let tolerance = |t: f64| if t >= 0.0 { t } else { 0.0 };
+        let length = |l: f64, default: f64| if l > 0.0 { l } else { default };
+        let default = Self::default();
+        Self {
+            value_tolerance: tolerance(self.value_tolerance),
+            gradient_tolerance: tolerance(self.gradient_tolerance),
+            first_step: length(self.first_step, default.first_step),
+            max_step: length(self.max_step, default.max_step),
+            ..self
+        }
+    }
+}
+
 /// One minimisation in progress.
 ///
 /// ```
@@ -108,6 +124,7 @@ impl QuasiNewton {
     /// Lengths that differ are cut to the shortest; a box that is empty in some coordinate is read as frozen there.
     pub fn new(start: &[f64], lower: &[f64], upper: &[f64], options: Options) -> Self {
         let n = start.len().min(lower.len()).min(upper.len());
+        let options = options.mended();
         let lower = lower[..n].to_vec();
         let upper: Vec<f64> =
             upper[..n].iter().zip(&lower).map(|(&u, &l)| if u >= l { u } else { l }).collect();

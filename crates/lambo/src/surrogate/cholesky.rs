@@ -11,7 +11,7 @@ use faer::MatRef;
 use rayon::prelude::*;
 
 use super::error::SurrogateError;
-use crate::numeric::dense::{self, PANEL, Scratch};
+use crate::numeric::dense::{self, CholeskyError, PANEL, Scratch};
 use crate::numeric::vector::dot;
 
 /// Rungs of the jitter ladder, relative to the mean diagonal.
@@ -142,7 +142,10 @@ impl Factor {
         for i in 0..n {
             self.data[i * stride + i] += jitter;
         }
-        dense::cholesky(&mut self.data, n, stride)?;
+        dense::cholesky(&mut self.data, n, stride).map_err(|error| match error {
+            CholeskyError::NotPositive { row } => row,
+            CholeskyError::Shape { .. } => 0,
+        })?;
         // A pivot of the size of rounding errors is a coin toss, not a variance; NaN fails too.
         let floor = pivot_floor(n, diagonal);
         match (0..n).find(|i| !(self.data[i * stride + i].powi(2) > floor)) {

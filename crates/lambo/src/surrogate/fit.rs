@@ -34,6 +34,9 @@ const ALL_STARTS: usize = 128;
 /// Observations up to which the best factor so far is kept beside the working one; beyond, memory counts more than one factorisation.
 const KEEP_BEST: usize = 2_048;
 
+/// More starts than this would only repeat each other.
+const MAX_STARTS: usize = 1_000;
+
 /// Furthest that a logarithm moves before the likelihood is looked at again: beyond, curvature says nothing.
 const MAX_STEP: f64 = 1.5;
 

@@ -295,8 +295,12 @@ fn check_hyper(hyper: &Hyper, dim: usize) -> Result<(), SurrogateError> {
         let (name, value) = ("noise variance", hyper.noise_variance);
         return Err(SurrogateError::BadHyper { name, value, must: "zero or positive, at most 1e100" });
     }
-    if !hyper.mean.is_finite() {
-        return Err(SurrogateError::BadHyper { name: "mean", value: hyper.mean, must: "finite" });
+    if !is_usable(hyper.mean) {
+        return Err(SurrogateError::BadHyper {
+            name: "mean",
+            value: hyper.mean,
+            must: "finite, at most 1e100 in size",
+        });
     }
     Ok(())
 }

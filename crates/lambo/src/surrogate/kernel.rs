@@ -40,9 +40,12 @@ pub struct Hyper {
 }
 
 impl Hyper {
-    /// ℓ_d, whether there is one lengthscale or one per coordinate.
+    /// ℓ_d, whether there is one lengthscale or one per coordinate; NaN if there is none for `d`.
     pub fn lengthscale(&self, d: usize) -> f64 {
-        if self.lengthscales.len() == 1 { self.lengthscales[0] } else { self.lengthscales[d] }
+        match self.lengthscales.as_slice() {
+            [shared] => *shared,
+            each => each.get(d).copied().unwrap_or(f64::NAN),
+        }
     }
 }
 

@@ -20,10 +20,14 @@ use crate::space::{Batch, SpaceError};
 use crate::surrogate::SurrogateError;
 
 /// Points per batch of raw evaluations: enough columns for the blocked triangular solve to run at full speed.
-const BATCH: usize = 128;
+const BATCH: usize = 256;
 
-/// Starts that climb together: a batch that keeps the solve efficient and still leaves work for another thread.
-const GROUP: usize = 4;
+/// Starts that climb together. Beyond the caches a step costs one pass over the factor, however many starts share it; half of the default
+/// number leaves work for another thread.
+const GROUP: usize = 6;
+
+/// No more raw points, points near hints or starts than this: a slip of the pen should not take all memory.
+const MAX_POINTS: usize = 1 << 22;
 
 /// Starts closer than this in every coordinate count as one.
 const APART: f64 = 0.02;
@@ -118,8 +122,14 @@ impl Maximiser {
         if !hints.is_empty() && hints.dim() != region.dim() {
             return Err(MaximiseError::WrongDimension { expected: region.dim(), found: hints.dim() });
         }
+        let bounded = Self {
+            raw: self.raw.min(MAX_POINTS),
+            near_hints: self.near_hints.min(MAX_POINTS),
+            starts: self.starts.clamp(1, MAX_POINTS),
+            ..*self
+        };
         let walk = climb::Walk::new(region)?;
-        let raw = raw::points(self, region, &walk, hints)?;
+        let raw = raw::points(&bounded, region, &walk, hints)?;
         let values = evaluate(objective, &raw)?;
         let mut order: Vec<usize> = (0..raw.len()).filter(|&i| values[i] > f64::NEG_INFINITY).collect();
         // A stable sort: among equals the earlier point stays first.
@@ -128,7 +138,7 @@ impl Maximiser {
             return Err(MaximiseError::NothingFinite);
         };
         let spread = values[top] - values[median];
-        let starts: Vec<Best> = spread_out(&raw, &order, self.starts.max(1))
+        let starts: Vec<Best> = spread_out(&raw, &order, bounded.starts)
             .into_iter()
             .map(|i| Best { x: raw.row(i).to_vec(), value: values[i] })
             .collect();
@@ -166,7 +176,7 @@ fn evaluate(objective: &dyn Objective, at: &Batch) -> Result<Vec<f64>, MaximiseE
 fn spread_out(points: &Batch, order: &[usize], count: usize) -> Vec<usize> {
     let close =
         |a: usize, b: usize| points.row(a).iter().zip(points.row(b)).all(|(a, b)| (a - b).abs() < APART);
-    let mut chosen: Vec<usize> = Vec::with_capacity(count);
+    let mut chosen: Vec<usize> = Vec::new();
     for &i in order {
         if chosen.len() == count {
             return chosen;
