@@ -212,7 +212,7 @@ proptest! {
     #[test]
     fn a_minimisation_ends_and_never_leaves_its_box(
         start in numbers(5), lower in numbers(5), upper in numbers(5),
-        tolerances in (odd(), odd(), odd()), max_evaluations in 0usize..300, memory in prop_oneof![0usize..4, Just(usize::MAX)],
+        tolerances in (odd(), odd(), odd(), odd()), max_evaluations in 0usize..300, memory in prop_oneof![0usize..4, Just(usize::MAX)],
         answers in numbers(6), slopes in numbers(6), wrong_length in prop::bool::weighted(0.1), scale in odd(),
     ) {
         let options = Options {
@@ -220,8 +220,8 @@ proptest! {
             gradient_tolerance: tolerances.1,
             max_evaluations,
             memory,
-            // A step backwards is left out.
-            first_step: tolerances.2.abs(),
+            first_step: tolerances.2,
+            max_step: tolerances.3,
         };
         let mut search = QuasiNewton::new(&start, &lower, &upper, options);
         let n = start.len().min(lower.len()).min(upper.len());

@@ -186,11 +186,11 @@ impl Fit {
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
         let mut starts: Vec<Vec<f64>> = self.warm.iter().filter_map(|warm| problem.encode(warm)).collect();
         starts.extend(problem.default_starts());
-        while starts.len() < self.starts {
+        let wanted = self.starts.clamp(1, MAX_STARTS);
+        let affordable = (wanted * ALL_STARTS / problem.x.len()).clamp(1, wanted);
+        while starts.len() < affordable {
             starts.push(problem.random_start(&mut rng));
         }
-        let affordable =
-            (self.starts.saturating_mul(ALL_STARTS) / problem.x.len()).clamp(1, self.starts.max(1));
         starts.truncate(affordable);
         starts
     }
