@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use std::sync::Mutex;
 
 /// Columns that go through one kernel call: wide enough for the products to run near their peak, narrow enough to be shared.
-pub(crate) const PANEL: usize = 96;
+pub(crate) const PANEL: usize = 64;
 
 /// Why a matrix has no Cholesky factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -148,13 +148,14 @@ pub(crate) fn inverse_panels<T: Send>(
         .collect()
 }
 
-/// Writes L⁻¹ with zeros above its diagonal.
+/// Writes L⁻¹, with zeros above the diagonal inside its diagonal blocks.
 fn invert_lower(l: MatRef<'_, f64>, out: &mut [f64]) {
     let n = l.nrows();
     out.par_chunks_mut(n * PANEL).enumerate().for_each(|(p, chunk)| {
         let (c, width) = (p * PANEL, chunk.len() / n);
         for (j, column) in chunk.chunks_exact_mut(n).enumerate() {
-            column.fill(0.0);
+            // Nothing reads the rows above the panel's own diagonal block.
+            column[c..].fill(0.0);
             column[c + j] = 1.0;
         }
         let mut panel = MatMut::from_column_major_slice_mut(chunk, n, width);
