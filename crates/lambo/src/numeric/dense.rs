@@ -173,16 +173,156 @@ fn invert_lower(l: MatRef<'_, f64>, out: &mut [f64]) {
     });
 }
 
-/// B ← L⁻¹B for q columns stored one after the other.
+/// Rows above which a solve with few columns is shared by rows: there L no longer fits into the caches, so that every pass over it counts
+/// and all columns should ride on the same one.
+const SHARE_ROWS_FROM: usize = 1_024;
+
+/// Columns that one thread solves for, where columns are shared: as many as keep the solve efficient.
+const COLUMNS: usize = 6;
+
+/// Columns from which on even a large L is better shared by columns: the solve is then bound by arithmetic.
+const MANY_COLUMNS: usize = 64;
+
+/// Block of rows of a shared solve, and rows of a block product that one thread takes.
+const BLOCK: usize = 128;
+const ROWS: usize = 512;
+
+/// B ← L⁻¹B for q columns stored one after the other, on the threads of the pool.
 pub(crate) fn solve_lower(l: MatRef<'_, f64>, b: &mut [f64], q: usize) {
-    solve_lower_triangular_in_place(l, MatMut::from_column_major_slice_mut(b, l.nrows(), q), Par::Seq);
+    let n = l.nrows();
+    if shares_rows(n, q) {
+        return shared_lower(l, MatMut::from_column_major_slice_mut(b, n, q));
+    }
+    each_chunk(b, n, q, |chunk, columns| {
+        let b = MatMut::from_column_major_slice_mut(chunk, n, columns);
+        solve_lower_triangular_in_place(l, b, Par::Seq);
+    });
 }
 
 /// B ← L⁻ᵀB.
 pub(crate) fn solve_upper(l: MatRef<'_, f64>, b: &mut [f64], q: usize) {
-    solve_upper_triangular_in_place(
-        l.transpose(),
-        MatMut::from_column_major_slice_mut(b, l.nrows(), q),
-        Par::Seq,
-    );
+    let n = l.nrows();
+    if shares_rows(n, q) {
+        return shared_upper(l, MatMut::from_column_major_slice_mut(b, n, q));
+    }
+    each_chunk(b, n, q, |chunk, columns| {
+        let b = MatMut::from_column_major_slice_mut(chunk, n, columns);
+        solve_upper_triangular_in_place(l.transpose(), b, Par::Seq);
+    });
+}
+
+fn shares_rows(n: usize, q: usize) -> bool {
+    n > SHARE_ROWS_FROM && q < MANY_COLUMNS
+}
+
+/// Calls `solve` with chunks of columns whose size depends on n and q alone.
+fn each_chunk(b: &mut [f64], n: usize, q: usize, solve: impl Fn(&mut [f64], usize) + Sync) {
+    let columns = if q < MANY_COLUMNS { COLUMNS } else { MANY_COLUMNS };
+    // Below a hundredth of a millisecond of work, handing it to another thread costs more than it saves.
+    if n * n * q < 1_000_000 || q <= columns {
+        solve(b, q);
+    } else {
+        b.par_chunks_mut(n * columns).for_each(|chunk| solve(chunk, chunk.len() / n));
+    }
+}
+
+/// Forward substitution by blocks: solve a block of rows, subtract its part from all rows below, which threads share.
+fn shared_lower(l: MatRef<'_, f64>, mut b: MatMut<'_, f64>) {
+    let n = l.nrows();
+    for k in (0..n).step_by(BLOCK) {
+        let rows = BLOCK.min(n - k);
+        let (mut block, below) = b.as_mut().split_at_row_mut(k).1.split_at_row_mut(rows);
+        solve_lower_triangular_in_place(l.submatrix(k, k, rows, rows), block.as_mut(), Par::Seq);
+        subtract_product(l.submatrix(k + rows, k, n - k - rows, rows), block.as_ref(), below);
+    }
+}
+
+/// B ← B − A X, in blocks of rows.
+fn subtract_product(a: MatRef<'_, f64>, x: MatRef<'_, f64>, b: MatMut<'_, f64>) {
+    if b.nrows() <= ROWS {
+        matmul(b, Accum::Add, a, x, -1.0, Par::Seq);
+    } else {
+        // Halves at a multiple of ROWS, so that the blocks are the same whoever computes them.
+        let middle = (b.nrows() / 2).next_multiple_of(ROWS);
+        let (above, below) = b.split_at_row_mut(middle);
+        let (a_above, a_below) = a.split_at_row(middle);
+        rayon::join(|| subtract_product(a_above, x, above), || subtract_product(a_below, x, below));
+    }
+}
+
+/// Backward substitution by blocks: the part of the rows below is a sum over blocks of rows, added in a fixed order.
+fn shared_upper(l: MatRef<'_, f64>, mut b: MatMut<'_, f64>) {
+    let (n, q) = (l.nrows(), b.ncols());
+    for k in (0..n).step_by(BLOCK).rev() {
+        let rows = BLOCK.min(n - k);
+        let (mut block, below) = b.as_mut().split_at_row_mut(k).1.split_at_row_mut(rows);
+        let (below, m) = (below.as_ref(), n - k - rows);
+        let parts: Vec<Vec<f64>> = (0..m.div_ceil(ROWS))
+            .into_par_iter()
+            .map(|p| {
+                let (first, count) = (p * ROWS, ROWS.min(m - p * ROWS));
+                let mut part = vec![0.0; rows * q];
+                let a = l.submatrix(k + rows + first, k, count, rows).transpose();
+                let target = MatMut::from_column_major_slice_mut(&mut part, rows, q);
+                matmul(target, Accum::Replace, a, below.subrows(first, count), 1.0, Par::Seq);
+                part
+            })
+            .collect();
+        for part in parts {
+            block -= MatRef::from_column_major_slice(&part, rows, q);
+        }
+        solve_upper_triangular_in_place(l.submatrix(k, k, rows, rows).transpose(), block.as_mut(), Par::Seq);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A lower triangle with a dominant diagonal.
+    fn lower(n: usize) -> Vec<f64> {
+        let entry = |i: usize, j: usize| match i.cmp(&j) {
+            std::cmp::Ordering::Less => f64::NAN,
+            std::cmp::Ordering::Equal => 2.0 + (i % 3) as f64,
+            std::cmp::Ordering::Greater => ((i * 7 + j * 13) % 11) as f64 / (11.0 * n as f64),
+        };
+        (0..n * n).map(|k| entry(k % n, k / n)).collect()
+    }
+
+    #[test]
+    fn every_way_of_sharing_a_solve_gives_the_solution() {
+        for n in [5, 300, SHARE_ROWS_FROM + 200] {
+            let data = lower(n);
+            let l = MatRef::from_column_major_slice(&data, n, n);
+            for q in [1, COLUMNS + 1, MANY_COLUMNS + 3] {
+                let b: Vec<f64> = (0..n * q).map(|i| ((i * 31) % 17) as f64).collect();
+                for transposed in [false, true] {
+                    let mut x = b.clone();
+                    if transposed {
+                        solve_upper(l, &mut x, q)
+                    } else {
+                        solve_lower(l, &mut x, q)
+                    }
+                    for c in [0, q - 1] {
+                        for i in (0..n).step_by(37) {
+                            let product: f64 = if transposed {
+                                (i..n).map(|k| data[i * n + k] * x[c * n + k]).sum()
+                            } else {
+                                (0..=i).map(|k| data[k * n + i] * x[c * n + k]).sum()
+                            };
+                            assert!((product - b[c * n + i]).abs() < 1e-10, "n {n} q {q} row {i}: {product}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn wrong_shapes_and_indefinite_matrices_are_refused() {
+        assert_eq!(cholesky(&mut [1.0; 3], 2, 2), Err(CholeskyError::Shape { n: 2, stride: 2, found: 3 }));
+        assert_eq!(cholesky(&mut [1.0; 4], 2, 1), Err(CholeskyError::Shape { n: 2, stride: 1, found: 4 }));
+        assert_eq!(cholesky(&mut [1.0, 2.0, 2.0, 1.0], 2, 2), Err(CholeskyError::NotPositive { row: 1 }));
+        assert_eq!(cholesky(&mut [], 0, 0), Ok(()));
+    }
 }

@@ -22,9 +22,8 @@ use crate::surrogate::SurrogateError;
 /// Points per batch of raw evaluations: enough columns for the blocked triangular solve to run at full speed.
 const BATCH: usize = 256;
 
-/// Starts that climb together. Beyond the caches a step costs one pass over the factor, however many starts share it; half of the default
-/// number leaves work for another thread.
-const GROUP: usize = 6;
+/// Starts that climb together: one step of all is one batch, which the posterior shares among threads.
+const GROUP: usize = 64;
 
 /// No more raw points, points near hints or starts than this: a slip of the pen should not take all memory.
 const MAX_POINTS: usize = 1 << 22;
