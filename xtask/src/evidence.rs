@@ -15,7 +15,29 @@ pub struct Options {
 struct Item {
     name: &'static str,
     about: &'static str,
-    cargo: &'static [&'static str],
+    how: How,
+}
+
+/// Who shows it.
+enum How {
+    /// `lambo-lab evidence NAME`, optimised, which writes `experiments/engine/NAME.json`.
+    Lab,
+    /// Another cargo command.
+    Cargo(&'static str),
+}
+
+impl Item {
+    /// The words after `cargo`.
+    fn command(&self) -> Vec<String> {
+        let name = self.name;
+        let line = match self.how {
+            How::Lab => {
+                format!("run --release -p lambo-lab -- evidence {name} --out experiments/engine/{name}.json")
+            }
+            How::Cargo(line) => line.to_owned(),
+        };
+        line.split(' ').map(str::to_owned).collect()
+    }
 }
 
 /// New evidence is a line here.
@@ -23,80 +45,32 @@ const ITEMS: &[Item] = &[
     Item {
         name: "reference",
         about: "the engine's numbers, optimised build, against the laboratory's reference files",
-        cargo: &[
-            "run",
-            "--release",
-            "-p",
-            "lambo-lab",
-            "--",
-            "reference",
-            "crates/lambo-lab/tests/fixtures/good",
-        ],
+        how: How::Cargo("run --release -p lambo-lab -- reference crates/lambo-lab/tests/fixtures/good"),
     },
     Item {
         name: "maximiser",
         about: "the default acquisition maximiser reaches 99% of a brute-force search in 95% of random problems",
-        cargo: &[
-            "run",
-            "--release",
-            "-p",
-            "lambo-lab",
-            "--",
-            "evidence",
-            "maximiser",
-            "--out",
-            "experiments/engine/maximiser.json",
-        ],
+        how: How::Lab,
     },
     Item {
         name: "kernels",
         about: "dense kernels run at half the speed of a matrix product or more, on one thread",
-        cargo: &[
-            "run",
-            "--release",
-            "-p",
-            "lambo-lab",
-            "--",
-            "evidence",
-            "kernels",
-            "--out",
-            "experiments/engine/kernels.json",
-        ],
+        how: How::Lab,
     },
     Item {
         name: "memory",
         about: "a fit and a suggestion with 5,000 observations stay below three matrices of covariances",
-        cargo: &[
-            "run",
-            "--release",
-            "-p",
-            "lambo-lab",
-            "--",
-            "evidence",
-            "memory",
-            "--out",
-            "experiments/engine/memory.json",
-        ],
+        how: How::Lab,
     },
     Item {
         name: "scaling",
         about: "a suggestion without a refit costs no more than O(n²) up to 5,000 observations",
-        cargo: &[
-            "run",
-            "--release",
-            "-p",
-            "lambo-lab",
-            "--",
-            "evidence",
-            "scaling",
-            "--out",
-            "experiments/engine/scaling.json",
-        ],
+        how: How::Lab,
     },
     Item {
         name: "peers",
         about: "one suggestion timed against BoTorch and Optuna, with the acquisition value each reached",
-        cargo: &["xtask", "peers"],
+        how: How::Cargo("xtask peers"),
     },
 ];
 
@@ -104,12 +78,14 @@ const ITEMS: &[Item] = &[
 pub fn run(options: &Options) -> Result<()> {
     if options.names.is_empty() {
         for item in ITEMS {
-            println!("{:<12} {}\n{:<12} $ cargo {}", item.name, item.about, "", item.cargo.join(" "));
+            println!("{:<12} {}\n{:<12} $ cargo {}", item.name, item.about, "", item.command().join(" "));
         }
         return Ok(());
     }
     for item in select(&options.names)? {
-        step::timed(item.name, || step::run(&mut step::cargo(item.cargo)))?;
+        let command = item.command();
+        let words: Vec<&str> = command.iter().map(String::as_str).collect();
+        step::timed(item.name, || step::run(&mut step::cargo(&words)))?;
     }
     Ok(())
 }
