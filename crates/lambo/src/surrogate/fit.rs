@@ -329,10 +329,15 @@ impl<'a> Problem<'a> {
     }
 
     fn process(&self, theta: &[f64], buffer: Vec<f64>) -> Result<GaussianProcess, SurrogateError> {
-        let hyper = self.decode(theta);
-        let gp =
-            GaussianProcess::with_buffer(self.fit.family, hyper, self.x.clone(), self.y.to_vec(), buffer)?;
-        Ok(if self.fit.learn_mean { gp.with_likeliest_mean() } else { gp })
+        let (hyper, learn_mean) = (self.decode(theta), self.fit.learn_mean);
+        GaussianProcess::in_buffer(
+            self.fit.family,
+            hyper,
+            self.x.clone(),
+            self.y.to_vec(),
+            learn_mean,
+            buffer,
+        )
     }
 
     /// −(ln p(y | θ) + ln p(θ)) and its gradient.

@@ -41,15 +41,18 @@ pub enum Fantasy {
 impl GaussianProcess {
     /// Conditions on values `y` at the rows of `x`.
     pub fn new(family: Family, hyper: Hyper, x: Batch, y: Vec<f64>) -> Result<Self, SurrogateError> {
-        Self::with_buffer(family, hyper, x, y, Vec::new())
+        Self::in_buffer(family, hyper, x, y, false, Vec::new())
     }
 
-    /// As [`GaussianProcess::new`], in memory that an earlier factor used.
-    pub(super) fn with_buffer(
+    /// As [`GaussianProcess::new`], in memory that an earlier factor used, and on demand with the likeliest mean instead of the given one.
+    ///
+    /// That mean is 1ᵀK⁻¹y / 1ᵀK⁻¹1, kept inside the range of the values.
+    pub(super) fn in_buffer(
         family: Family,
-        hyper: Hyper,
+        mut hyper: Hyper,
         x: Batch,
         y: Vec<f64>,
+        likeliest_mean: bool,
         buffer: Vec<f64>,
     ) -> Result<Self, SurrogateError> {
         check_data(&x, &y)?;
@@ -59,29 +62,29 @@ impl GaussianProcess {
             covariance.column(j, column);
             column[0] += hyper.noise_variance;
         })?;
-        let real = x.len();
-        let mut gp = Self { family, hyper, x, y, covariance, factor, z: Vec::new(), alpha: Vec::new(), real };
-        gp.z = gp.y.iter().map(|y| y - gp.hyper.mean).collect();
-        gp.factor.solve_lower(&mut gp.z, 1);
+        let n = y.len();
+        if likeliest_mean {
+            // A first guess, so that what is left loses no digits to a large offset.
+            hyper.mean = y.iter().map(|y| y / n as f64).sum();
+        }
+        let mut z: Vec<f64> = y.iter().map(|y| y - hyper.mean).collect();
+        if likeliest_mean {
+            // L⁻¹(y − m) and L⁻¹1 from one pass over L.
+            z.resize(2 * n, 1.0);
+            factor.solve_lower(&mut z, 2);
+            let ones = z.split_off(n);
+            let low = y.iter().copied().fold(f64::INFINITY, f64::min);
+            let high = y.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let likeliest = hyper.mean + dot(&ones, &z) / dot(&ones, &ones);
+            let shift = if likeliest.is_finite() { likeliest.max(low).min(high) - hyper.mean } else { 0.0 };
+            z.iter_mut().zip(&ones).for_each(|(z, one)| *z -= shift * one);
+            hyper.mean += shift;
+        } else {
+            factor.solve_lower(&mut z, 1);
+        }
+        let mut gp = Self { family, hyper, x, y, covariance, factor, z, alpha: Vec::new(), real: n };
         gp.update_alpha();
         Ok(gp)
-    }
-
-    /// Takes the prior mean that makes the data most likely, 1ᵀK⁻¹y / 1ᵀK⁻¹1, kept inside the range of the values.
-    pub(super) fn with_likeliest_mean(mut self) -> Self {
-        let mut u = vec![1.0; self.len()];
-        self.factor.solve_lower(&mut u, 1);
-        let low = self.y.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = self.y.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let shift = dot(&u, &self.z) / dot(&u, &u);
-        let mean = (self.hyper.mean + shift).max(low).min(high);
-        if mean.is_finite() {
-            let shift = mean - self.hyper.mean;
-            self.z.iter_mut().zip(&u).for_each(|(z, u)| *z -= shift * u);
-            self.hyper.mean = mean;
-            self.update_alpha();
-        }
-        self
     }
 
     /// Number of observations, fantasies included.
