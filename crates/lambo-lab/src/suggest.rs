@@ -71,10 +71,17 @@ pub struct Suggestion {
     pub fitted_at: Instant,
 }
 
+/// More threads than any machine has cores would only be a slip.
+const MAX_THREADS: usize = 1_024;
+
 /// Checks the request, does it as often as asked, and times each time.
 pub fn answer(request: &Request) -> Result<Answer> {
     ensure!(request.repeats > 0, "repeats is 0; ask for at least one");
-    ensure!(request.threads > 0, "threads is 0; ask for at least one");
+    ensure!(
+        (1..=MAX_THREADS).contains(&request.threads),
+        "threads is {}; ask for 1 to {MAX_THREADS}",
+        request.threads
+    );
     let dim = request.x.first().map_or(0, Vec::len);
     ensure!(dim > 0, "x holds no points, or points without coordinates");
     ensure!(

@@ -100,6 +100,12 @@ fn nothing_allowed_and_odd_input_are_typed_errors() {
     assert_eq!(found, Err(MaximiseError::WrongDimension { expected: 9, found: 1 }));
     let found = Maximiser::default().maximise(&bowl, &Region::cube(0), &Batch::new(0));
     assert_eq!(found, Err(MaximiseError::NoCoordinates));
+    // Frozen where no value has its code: between two ints, at no choice, at two.
+    for (first, values) in [(2, &[0.333][..]), (3, &[0.0; 4]), (3, &[1.0, 1.0, 0.0, 0.0]), (7, &[0.5])] {
+        let off = Region::of(&space).freeze(first, values).unwrap();
+        let found = Maximiser::default().maximise(&bowl, &off, &Batch::new(9));
+        assert_eq!(found, Err(MaximiseError::NothingAllowed), "{values:?} at {first}");
+    }
     assert!(Region::cube(2).within(&[0.5, 0.0], &[0.4, 1.0]).is_err());
     assert!(Region::cube(2).within(&[f64::NAN, 0.0], &[0.4, 1.0]).is_err());
     assert!(Region::cube(2).freeze(1, &[0.5, 0.5]).is_err());
@@ -119,7 +125,7 @@ fn one_and_two_threads_give_the_same_point_to_the_bit() {
 
 #[test]
 fn brute_force_finds_next_to_nothing_better() {
-    // The small version of `cargo xtask evidence maximiser`: there 100 problems and 200,000 points each.
+    // The small version of `cargo xtask evidence maximiser`, where brute force is independent of the maximiser and 200,000 points wide.
     let problems = 12;
     let close = (0..problems)
         .filter(|&seed| {

@@ -68,6 +68,8 @@ struct Kernel {
     best_seconds: f64,
     gflops: f64,
     share_of_product: f64,
+    /// Whether the claim is about it.
+    judged: bool,
     holds: bool,
 }
 
@@ -113,7 +115,7 @@ fn measure(options: &Options, seed: u64) -> Result<Finding> {
             },
             timed(|| Ok(process()?))?,
             timed(|| Ok(gp.predict(&at)?))?,
-            timed(|| Ok(gp.likelihood_gradient()?))?,
+            timed(|| Ok(gp.likelihood_gradient()))?,
         ];
         best.iter_mut().zip(seconds).for_each(|(best, seconds)| *best = best.min(seconds));
         eprintln!("kernels: repeat {} of {repeats}", repeat + 1);
@@ -135,10 +137,11 @@ fn measure(options: &Options, seed: u64) -> Result<Finding> {
             best_seconds: best[k],
             gflops: speed(k),
             share_of_product: speed(k) / speed(0),
+            judged: named[k].0 != BUILDING,
             holds: speed(k) >= SHARE * speed(0),
         })
         .collect();
-    let holds = kernels.iter().all(|kernel| kernel.holds || kernel.name == BUILDING);
+    let holds = kernels.iter().all(|kernel| kernel.holds || !kernel.judged);
     Finding::new(holds, &Numbers { n, q, dim, repeats, threads: 1, kernels })
 }
 

@@ -50,7 +50,7 @@ fn likelihood_gradient(bencher: Bencher, n: usize) {
     let (gp, pool) = (process(n), one_thread());
     bencher
         .counter(ItemsCount::new(2 * n * n * n / 3))
-        .bench_local(|| pool.install(|| gp.likelihood_gradient().unwrap()));
+        .bench_local(|| pool.install(|| gp.likelihood_gradient()));
 }
 
 fn one_thread() -> rayon::ThreadPool {

@@ -111,7 +111,7 @@ impl<'a> Region<'a> {
             .collect()
     }
 
-    /// Decisions that jump, unless the box leaves one value only; an error where it leaves none.
+    /// Decisions that jump between the values that the box leaves, which may be a single one; an error where it leaves none.
     pub(super) fn blocks(&self) -> Result<Vec<Block>, MaximiseError> {
         let Some(space) = self.space else { return Ok(Vec::new()) };
         let mut blocks = Vec::new();
@@ -119,19 +119,16 @@ impl<'a> Region<'a> {
         while i < self.dim() {
             match self.axis(i) {
                 Axis::OneHot { len, .. } => {
-                    let frozen = (i..i + len).all(|j| self.lower[j] == self.upper[j]);
-                    if !frozen {
-                        let can_be = |j: usize, v: f64| self.lower[j] <= v && v <= self.upper[j];
-                        let fits = |k: usize| (0..len).all(|j| can_be(i + j, if j == k { 1.0 } else { 0.0 }));
-                        let options: Vec<usize> = (0..len).filter(|&k| fits(k)).collect();
-                        if options.is_empty() {
-                            return Err(MaximiseError::NothingAllowed);
-                        }
-                        blocks.push(Block::OneHot { at: i, len, options });
+                    let can_be = |j: usize, v: f64| self.lower[j] <= v && v <= self.upper[j];
+                    let fits = |k: usize| (0..len).all(|j| can_be(i + j, if j == k { 1.0 } else { 0.0 }));
+                    let options: Vec<usize> = (0..len).filter(|&k| fits(k)).collect();
+                    if options.is_empty() {
+                        return Err(MaximiseError::NothingAllowed);
                     }
+                    blocks.push(Block::OneHot { at: i, len, options });
                     i += len;
                 }
-                Axis::Grid { len } if self.lower[i] < self.upper[i] => {
+                Axis::Grid { len } => {
                     blocks.push(self.grid_block(space, i, len)?);
                     i += 1;
                 }

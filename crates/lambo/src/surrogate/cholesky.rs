@@ -54,10 +54,6 @@ impl Factor {
         Err(SurrogateError::Singular { n, row: worst, jitter })
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.n
-    }
-
     pub(crate) fn jitter(&self) -> f64 {
         self.jitter
     }

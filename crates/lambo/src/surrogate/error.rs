@@ -25,7 +25,9 @@ pub enum SurrogateError {
         values: usize,
     },
     /// A coordinate or value is NaN, infinite or beyond 1e100.
-    #[error("{what} {index} is {value}: drop the observation, rescale it or tell it as a failure")]
+    #[error(
+        "{what} {index} is {value}: it must be finite and at most 1e100 in size; drop it, rescale it or tell the trial as a failure"
+    )]
     NotFinite {
         /// Which argument.
         what: &'static str,

@@ -27,6 +27,8 @@ pub struct GaussianProcess {
     pub(super) alpha: Vec<f64>,
     /// How many of the observations are real; fantasies come after them.
     real: usize,
+    /// Whether a fantasy forced a new factor with more jitter, which must not outlive it.
+    strained: bool,
 }
 
 /// The value that a pending trial is assumed to return.
@@ -82,7 +84,8 @@ impl GaussianProcess {
         } else {
             factor.solve_lower(&mut z, 1);
         }
-        let mut gp = Self { family, hyper, x, y, covariance, factor, z, alpha: Vec::new(), real: n };
+        let mut gp =
+            Self { family, hyper, x, y, covariance, factor, z, alpha: Vec::new(), real: n, strained: false };
         gp.update_alpha();
         Ok(gp)
     }
@@ -147,9 +150,10 @@ impl GaussianProcess {
 
     /// Adds an observation in O(n²); open fantasies are taken back first, for they stand after every observation.
     pub fn append(&mut self, x: &[f64], y: f64) -> Result<(), SurrogateError> {
+        self.check_observation(x, y)?;
         self.take_back_all();
         self.grow(x, y)?;
-        self.real += 1;
+        (self.real, self.strained) = (self.len(), false);
         Ok(())
     }
 
@@ -158,7 +162,7 @@ impl GaussianProcess {
         let y = match fantasy {
             Fantasy::Value(y) => y,
             Fantasy::Mean => {
-                check_point(x, self.dim())?;
+                check_point(x, self.dim(), "point", self.len())?;
                 let mut k = vec![0.0; self.len()];
                 self.covariance.against(&self.covariance.scale(x), &mut k);
                 self.hyper.mean + dot(&k, &self.alpha)
@@ -189,10 +193,7 @@ impl GaussianProcess {
     }
 
     fn grow(&mut self, x: &[f64], y: f64) -> Result<(), SurrogateError> {
-        check_point(x, self.dim())?;
-        if !is_usable(y) {
-            return Err(SurrogateError::NotFinite { what: "value", index: self.len(), value: y });
-        }
+        self.check_observation(x, y)?;
         let n = self.len();
         let mut k = vec![0.0; n];
         self.covariance.against(&self.covariance.scale(x), &mut k);
@@ -210,6 +211,14 @@ impl GaussianProcess {
         Ok(())
     }
 
+    fn check_observation(&self, x: &[f64], y: f64) -> Result<(), SurrogateError> {
+        check_point(x, self.dim(), "point", self.len())?;
+        if !is_usable(y) {
+            return Err(SurrogateError::NotFinite { what: "value", index: self.len(), value: y });
+        }
+        Ok(())
+    }
+
     /// A row that makes K singular needs a higher rung of the jitter ladder, and so a new factor; on failure nothing changes.
     fn rebuild_with(&mut self, x: &[f64], y: f64) -> Result<(), SurrogateError> {
         let (mut points, mut values) = (self.x.clone(), self.y.clone());
@@ -217,7 +226,7 @@ impl GaussianProcess {
         values.push(y);
         let real = self.real;
         *self = Self::new(self.family, self.hyper.clone(), points, values)?;
-        self.real = real;
+        (self.real, self.strained) = (real, true);
         Ok(())
     }
 
@@ -228,6 +237,12 @@ impl GaussianProcess {
         self.covariance.truncate(n);
         self.factor.truncate(n);
         self.update_alpha();
+        if self.strained && n == self.real {
+            // The observations alone had a factor before, so they have one again.
+            if let Ok(fresh) = Self::new(self.family, self.hyper.clone(), self.x.clone(), self.y.clone()) {
+                *self = fresh;
+            }
+        }
     }
 
     fn update_alpha(&mut self) {
@@ -262,13 +277,18 @@ pub(super) fn check_data(x: &Batch, y: &[f64]) -> Result<(), SurrogateError> {
     Ok(())
 }
 
-/// Checks one point: right length, everything finite.
-pub(super) fn check_point(x: &[f64], dim: usize) -> Result<(), SurrogateError> {
+/// Checks point number `index`: right length, everything finite.
+pub(super) fn check_point(
+    x: &[f64],
+    dim: usize,
+    what: &'static str,
+    index: usize,
+) -> Result<(), SurrogateError> {
     if x.len() != dim {
-        return Err(SurrogateError::WrongDimension { what: "the point", expected: dim, found: x.len() });
+        return Err(SurrogateError::WrongDimension { what, expected: dim, found: x.len() });
     }
     match x.iter().find(|&&v| !is_usable(v)) {
-        Some(&value) => Err(SurrogateError::NotFinite { what: "point", index: 0, value }),
+        Some(&value) => Err(SurrogateError::NotFinite { what, index, value }),
         None => Ok(()),
     }
 }
@@ -278,7 +298,8 @@ fn is_usable(value: f64) -> bool {
     value.abs() <= 1e100
 }
 
-fn check_hyper(hyper: &Hyper, dim: usize) -> Result<(), SurrogateError> {
+/// Checks hyper-parameters against the dimension and the ends of the doubles.
+pub(super) fn check_hyper(hyper: &Hyper, dim: usize) -> Result<(), SurrogateError> {
     let positive = |name, value: f64| {
         // Squares and reciprocals must stay finite, hence the margin to the ends of the doubles.
         if (1e-100..=1e100).contains(&value) {

@@ -5,7 +5,6 @@
 //! K⁻¹ comes in panels of columns, each contracted with the derivatives of the same columns of K, which are computed
 //! anew from the points: no n × n matrix is kept for any hyper-parameter.
 
-use super::error::SurrogateError;
 use super::gp::GaussianProcess;
 use crate::numeric::dense::{PANEL, Scratch};
 use crate::numeric::vector::{add_weighted_squares, dot};
@@ -25,13 +24,13 @@ pub struct LogGradient {
 
 impl GaussianProcess {
     /// The gradient at the current hyper-parameters, in O(n³) and one n × n matrix of working memory.
-    pub fn likelihood_gradient(&self) -> Result<LogGradient, SurrogateError> {
-        Ok(self.likelihood_gradient_in(&mut Scratch::default()))
+    pub fn likelihood_gradient(&self) -> LogGradient {
+        self.likelihood_gradient_in(&mut Scratch::default())
     }
 
     /// As [`GaussianProcess::likelihood_gradient`], with working memory that is kept between calls.
     pub(super) fn likelihood_gradient_in(&self, scratch: &mut Scratch) -> LogGradient {
-        let (n, dim) = (self.len(), self.dim());
+        let dim = self.dim();
         let panels = self.factor.inverse_panels(scratch, |c, panel| self.contract_panel(c, panel));
         let mut by_coordinate = vec![0.0; dim];
         let (mut with_k, mut trace) = (0.0, 0.0);
@@ -45,7 +44,6 @@ impl GaussianProcess {
         } else {
             by_coordinate
         };
-        debug_assert_eq!(n, self.factor.len());
         LogGradient {
             lengthscales,
             signal_variance: with_k,

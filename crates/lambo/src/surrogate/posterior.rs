@@ -135,7 +135,7 @@ impl GaussianProcess {
             let (expected, found) = (self.dim(), at.dim());
             return Err(SurrogateError::WrongDimension { what: "every test point", expected, found });
         }
-        at.rows().try_for_each(|x| check_point(x, self.dim()))
+        at.rows().enumerate().try_for_each(|(i, x)| check_point(x, self.dim(), "test point", i))
     }
 
     /// K(X, X*), column after column.

@@ -153,6 +153,8 @@ impl Maximiser {
                 }
             }
         }
+        // The climb works in units of the spread; the value that is reported is the objective's own.
+        best.value = evaluate(objective, &Batch::of(region.dim(), &best.x))?[0];
         Ok(best)
     }
 }
