@@ -45,6 +45,16 @@ fn case() -> impl Strategy<Value = Case> {
 }
 
 impl Case {
+    /// Between a test point and any other point.
+    fn least_distance(&self) -> f64 {
+        let distance =
+            |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+        let others = |i: usize| self.x.rows().chain(self.test.rows().skip(i + 1));
+        let pairs =
+            (0..self.test.len()).flat_map(|i| others(i).map(move |other| distance(self.test.row(i), other)));
+        pairs.fold(f64::INFINITY, f64::min)
+    }
+
     fn process(&self) -> GaussianProcess {
         GaussianProcess::new(self.family, self.hyper.clone(), self.x.clone(), self.y.clone()).unwrap()
     }
@@ -66,12 +76,14 @@ proptest! {
 
     #[test]
     fn gradients_in_x_meet_central_differences(case in case()) {
+        // Matérn 3/2 has a kink in its second derivative where two points meet, over which no difference is exact.
+        prop_assume!(case.family != Family::Matern32 || case.least_distance() > 0.02);
         let gp = case.process();
         let exact = gp.predict_with_gradient(&case.test).unwrap();
         let joint_gradient = gp.joint_gradient(&case.test).unwrap();
         let (q, dim) = (case.test.len(), case.test.dim());
-        // Values of size 1 are known to some 1e-13 through an ill-conditioned solve, their differences over 1e-3 to 1e-9.
-        let (h, rounding) = (1e-3, 1e-9);
+        // Values of size 1 are known to some 1e-13 through an ill-conditioned solve, their differences over 2e-4 to 1e-9 or so.
+        let (h, rounding) = (2e-4, 2e-9);
         for i in 0..q {
             for d in 0..dim {
                 let shifted = |by: f64| {
