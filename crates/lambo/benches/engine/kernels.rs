@@ -8,6 +8,7 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
+use lambo::numeric::dense::cholesky;
 use lambo::surrogate::{Family, GaussianProcess};
 
 /// Right-hand sides of the triangular solve.
@@ -23,9 +24,22 @@ fn matrix_product(bencher: Bencher, n: usize) {
         .bench_local(|| matmul(&mut c, Accum::Replace, &a, &a, 1.0, Par::Seq));
 }
 
-/// n³/3: covariances, Cholesky factor and weights.
+/// n³/3: the Cholesky factor alone.
 #[divan::bench(args = only(1_000), sample_count = 20)]
 fn factorisation(bencher: Bencher, n: usize) {
+    let decay =
+        |i: usize, j: usize| (-1e-4 * (i as f64 - j as f64).powi(2)).exp() + if i == j { 0.1 } else { 0.0 };
+    let covariance: Vec<f64> = (0..n * n).map(|k| decay(k % n, k / n)).collect();
+    let pool = one_thread();
+    bencher
+        .counter(ItemsCount::new(n * n * n / 3))
+        .with_inputs(|| covariance.clone())
+        .bench_local_values(|mut data| pool.install(|| cholesky(&mut data, n, n).map(|()| data).unwrap()));
+}
+
+/// n³/3: covariances, Cholesky factor and weights.
+#[divan::bench(args = only(1_000), sample_count = 20)]
+fn building_a_process(bencher: Bencher, n: usize) {
     let x = points(n, 1);
     let y = values(&x);
     let pool = one_thread();

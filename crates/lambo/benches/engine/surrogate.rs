@@ -43,7 +43,7 @@ fn likelihood_with_gradient(bencher: Bencher, n: usize) {
 }
 
 /// A fit that knows nothing.
-#[divan::bench(args = sizes(2_000), sample_count = 10, max_time = 3)]
+#[divan::bench(args = sizes(5_000), sample_count = 10, max_time = 3)]
 fn fit_cold(bencher: Bencher, n: usize) {
     let x = points(n, 1);
     let y = values(&x);
@@ -52,7 +52,7 @@ fn fit_cold(bencher: Bencher, n: usize) {
 }
 
 /// A fit that starts from the fit of one observation fewer.
-#[divan::bench(args = sizes(2_000), sample_count = 10, max_time = 3)]
+#[divan::bench(args = sizes(5_000), sample_count = 10, max_time = 3)]
 fn fit_warm(bencher: Bencher, n: usize) {
     let x = points(n, 1);
     let y = values(&x);
