@@ -34,7 +34,7 @@ const ALL_STARTS: usize = 128;
 /// Observations up to which the best factor so far is kept beside the working one; beyond, memory counts more than one factorisation.
 const KEEP_BEST: usize = 2_048;
 
-/// Evaluations of the second of two starts before the first look at it, and again before the second.
+/// Evaluations of the second of two starts between the first look at it and the decision.
 const HEADSTART: usize = 2;
 
 /// Noise variance, of standardised values, from which on it is worth asking whether the noise is a function.
@@ -431,11 +431,11 @@ impl<'a> Problem<'a> {
         if self.decode(&noisy.theta).noise_variance <= NOISE {
             return Some(noisy);
         }
-        self.advance(&mut quiet, HEADSTART);
-        let halfway = quiet.search.best().1;
+        self.advance(&mut quiet, 1);
+        let begun = quiet.search.best().1;
         self.advance(&mut quiet, HEADSTART);
         let reached = quiet.search.best().1;
-        let leads = reached - (halfway - reached).max(0.0) < noisy.value;
+        let leads = reached - (begun - reached).max(0.0) < noisy.value;
         let quiet = if leads { self.polish_best(vec![quiet]) } else { None };
         Some(quiet.into_iter().fold(noisy, Polished::better))
     }
