@@ -1,7 +1,7 @@
 //! Blocked dense kernels on column-major storage: Cholesky factor and inverse, with threads that share panels of columns.
 //!
 //! faer supplies the matrix products and the small factorisations; every call is sequential, and threads take whole panels of
-//! [`PANEL`] columns, so that results are the same to the bit whatever the number of threads. One panel is at most what a
+//! 64 columns, so that results are the same to the bit whatever the number of threads. One panel is at most what a
 //! single column of blocks needs, hence nothing is allocated per thread but the panel itself.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
