@@ -3,6 +3,8 @@
 use crate::{evidence, reference, suggest};
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
+use std::fmt::Arguments;
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -62,22 +64,28 @@ Examples:
   lambo-lab evidence maximiser --out experiments/engine/maximiser.json
   lambo-lab evidence maximiser --problems 4 --points 2000 | jq .result.log_ei.share_close";
 
+/// Writes to standard output; a full disk or a closed pipe is an error like any other, not a panic.
+pub(crate) fn write_out(text: Arguments<'_>) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_fmt(text).and_then(|()| out.flush()).context("cannot write to standard output")
+}
+
 /// Does what the command line asks for.
 pub fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
         Command::Reference { dir, json } => {
             let report = reference::check_directory(&dir)?;
             if json {
-                println!("{:#}", report.to_json());
+                write_out(format_args!("{:#}\n", report.to_json()))?;
             } else {
-                print!("{report}");
+                write_out(format_args!("{report}"))?;
             }
             Ok(ExitCode::from(report.exit_code()))
         }
         Command::Suggest => {
             let request = serde_json::from_reader(std::io::stdin().lock())
                 .context("standard input is not a request; see `lambo-lab suggest --help`")?;
-            println!("{}", serde_json::to_string(&suggest::answer(&request)?)?);
+            write_out(format_args!("{}\n", serde_json::to_string(&suggest::answer(&request)?)?))?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Evidence(options) => {

@@ -195,3 +195,15 @@ fn the_shared_reference_files_are_within_tolerance() {
     let report = check_directory(&shared).unwrap();
     assert_eq!(report.exit_code(), 0, "{report}");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error_and_no_panic() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let good = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/good");
+    let lab = std::process::Command::new(env!("CARGO_BIN_EXE_lambo-lab"));
+    let done = { lab }.args(["reference", good]).stdout(full).output().unwrap();
+    assert_eq!(done.status.code(), Some(2));
+    let complaint = String::from_utf8_lossy(&done.stderr);
+    assert!(complaint.starts_with("error: cannot write to standard output"), "{complaint}");
+}

@@ -16,6 +16,7 @@ mod maximiser;
 mod memory;
 mod scaling;
 
+use crate::cli::write_out;
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -86,7 +87,7 @@ pub fn run(options: &Options) -> Result<bool> {
         Run::Memory(run) => ("memory", memory::CLAIM, memory::run(run, seed)?),
         Run::Scaling(run) => ("scaling", scaling::CLAIM, scaling::run(run, seed)?),
         Run::MemoryOfThisProcess(run) => {
-            println!("{}", serde_json::to_string(&memory::measure(run, seed)?)?);
+            write_out(format_args!("{}\n", serde_json::to_string(&memory::measure(run, seed)?)?))?;
             return Ok(true);
         }
     };
@@ -104,7 +105,7 @@ pub fn run(options: &Options) -> Result<bool> {
     };
     let text = format!("{}\n", serde_json::to_string_pretty(&file)?);
     match &options.out {
-        None => print!("{text}"),
+        None => write_out(format_args!("{text}"))?,
         Some(path) => {
             let writing = || format!("cannot write {}", path.display());
             if let Some(folder) = path.parent() {
