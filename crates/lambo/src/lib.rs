@@ -54,4 +54,6 @@ pub mod acquisition;
 pub mod bandit;
 pub mod numeric;
 pub mod space;
+pub mod strategy;
 pub mod surrogate;
+pub mod trial;

@@ -4,15 +4,21 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use super::name::hint;
 
 /// The value of one parameter. Floats are equal when their bits are, so that equal points mean equal runs.
-#[derive(Clone, Debug)]
+///
+/// Written as a bare number, text or truth; a float always with a point or an exponent, which is how it is told from an int.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum Value {
-    /// A real number.
-    Float(f64),
     /// A whole number.
     Int(i64),
+    /// A real number.
+    Float(f64),
     /// A text of a choice.
     Choice(Arc<str>),
     /// False or true.
@@ -21,7 +27,8 @@ pub enum Value {
 
 /// A value for every parameter of a space, in the space's order.
 ///
-/// Points come from [`Space::point`](super::Space::point) and [`Space::decode`](super::Space::decode) only.
+/// Points come from [`Space::point`](super::Space::point) and [`Space::decode`](super::Space::decode); one that was written and
+/// read again is refused by every function of a space whose parameters it does not fit.
 #[derive(Clone, Debug)]
 pub struct Point {
     names: Arc<[Arc<str>]>,
@@ -144,6 +151,35 @@ impl Point {
 
     pub(super) fn names(&self) -> &Arc<[Arc<str>]> {
         &self.names
+    }
+}
+
+impl Serialize for Point {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Point {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Pairs;
+        impl<'de> Visitor<'de> for Pairs {
+            type Value = Point;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map from parameter names to values")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Point, A::Error> {
+                let (mut names, mut values) = (Vec::new(), Vec::new());
+                while let Some((name, value)) = map.next_entry::<Arc<str>, Value>()? {
+                    names.push(name);
+                    values.push(value);
+                }
+                Ok(Point::new(names.into(), values))
+            }
+        }
+        deserializer.deserialize_map(Pairs)
     }
 }
 

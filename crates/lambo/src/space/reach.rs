@@ -13,7 +13,7 @@ impl Param {
     }
 
     /// How many values it has, if they are finitely many.
-    pub(super) fn count(&self) -> Option<u64> {
+    pub fn count(&self) -> Option<u64> {
         match self.domain() {
             Domain::Float(_) => None,
             Domain::Int(range) => Some(range.len()),

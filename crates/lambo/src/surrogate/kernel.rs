@@ -13,6 +13,8 @@
 //!
 //! Glossary: n observations, q test points, D coordinates; `signal_variance` s², `noise_variance` σ²; never a "sigma".
 
+use serde::{Deserialize, Serialize};
+
 use crate::numeric::vector::{exp_nonpositive, map_in_place, map_to_pair};
 
 /// The shape of the correlation between two points.
@@ -27,7 +29,7 @@ pub enum Family {
 }
 
 /// The hyper-parameters of a Gaussian process.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hyper {
     /// ℓ: one for all coordinates, or one per coordinate.
     pub lengthscales: Vec<f64>,

@@ -1,0 +1,62 @@
+//! What to try next: strategies, each a rule from what has been seen to the next point.
+//!
+//! A [`Strategy`] is asked with a [`View`] of the study and answers with a [`Proposal`]: a point, [`Why`] it was chosen, and the
+//! hyper-parameters if they were fitted anew. Proposing changes nothing; [`Strategy::accept`] does, and takes all it needs from the
+//! view and the proposal. So a study that is replayed from its events accepts every proposal again without any of the work that
+//! found it, and arrives at the same state, bit for bit.
+//!
+//! | name | rule | file |
+//! | --- | --- | --- |
+//! | `random` | uniform | `random.rs` |
+//! | `gp-ucb` | the lowest confidence bound anywhere | `gp_ucb.rs` |
+//! | `lambo` | the slowly moving bandit and the lazy step, with the settings that measured best | `lambo/` |
+//! | `lambo-paper` | the same with the paper's settings | `lambo/` |
+
+mod catalogue;
+mod error;
+mod fresh;
+mod random;
+mod stream;
+mod view;
+mod why;
+
+pub use catalogue::{NAMES, by_name};
+pub use error::StrategyError;
+pub use random::Random;
+pub use view::View;
+pub use why::{ArmChoice, Belief, Source, Why};
+
+use serde::{Deserialize, Serialize};
+
+use crate::space::Point;
+use crate::surrogate::Hyper;
+
+/// A rule from what has been seen to the next point.
+pub trait Strategy: std::fmt::Debug + Send + Sync {
+    /// What to try next, and why. The same view gives the same answer.
+    fn propose(&self, view: &View<'_>) -> Result<Proposal, StrategyError>;
+
+    /// Takes note that a proposal became a trial; `view` is as it was when the proposal was made.
+    ///
+    /// On an error nothing has changed.
+    fn accept(&mut self, view: &View<'_>, proposal: &Proposal) -> Result<(), StrategyError>;
+}
+
+/// A point to try, and all that led to it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Proposal {
+    /// What to run.
+    pub point: Point,
+    /// Why this point.
+    pub why: Why,
+    /// The hyper-parameters, if they were fitted for this proposal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hyper: Option<Hyper>,
+}
+
+impl Proposal {
+    /// Why this point.
+    pub fn why(&self) -> &Why {
+        &self.why
+    }
+}

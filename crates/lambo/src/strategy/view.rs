@@ -1,0 +1,50 @@
+//! What a strategy sees of a study.
+
+use crate::space::{CostModel, Movement, Point, RunHistory, Space, SpaceError};
+use crate::trial::Trial;
+
+/// What a strategy sees of a study: everything is minimised.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// What can be tuned.
+    pub space: &'a Space,
+    /// All trials in the order asked, also open and failed ones.
+    pub trials: &'a [Trial],
+    /// What a run of each module is expected to cost, if that is known.
+    pub costs: Option<&'a [f64]>,
+    /// Which earlier outputs are at hand.
+    pub cost_model: CostModel,
+    /// The runs so far, open trials counted as if they had finished.
+    pub history: &'a RunHistory,
+    /// What has been spent so far.
+    pub spent: f64,
+    /// What may be spent in all, if there is a limit.
+    pub budget: Option<f64>,
+}
+
+impl<'a> View<'a> {
+    /// The points of open trials.
+    pub fn open(&self) -> impl Iterator<Item = &'a Point> + 'a {
+        self.trials.iter().filter(|trial| trial.is_open()).map(Trial::point)
+    }
+
+    /// Whether this point is being tried right now.
+    pub fn is_open(&self, point: &Point) -> bool {
+        self.open().any(|open| open == point)
+    }
+
+    /// The trial to stay close to: the last one that did not fail.
+    pub fn anchor(&self) -> Option<&'a Point> {
+        self.trials.iter().rev().find(|trial| !trial.is_failed()).map(Trial::point)
+    }
+
+    /// What would have to run for a point.
+    pub fn movement(&self, point: &Point) -> Result<Movement, SpaceError> {
+        self.history.movement(self.space, self.cost_model, point)
+    }
+
+    /// What running a point is expected to cost, if costs are known.
+    pub fn expected_cost(&self, movement: &Movement) -> Option<f64> {
+        self.costs.and_then(|costs| movement.cost(costs).ok())
+    }
+}
