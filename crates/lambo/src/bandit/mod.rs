@@ -1,6 +1,7 @@
-//! Where to stay: the module tree and the slowly moving bandit.
+//! Where to stay: regions of modules, the module tree and the slowly moving bandit.
 //!
-//! Every arm of the bandit is a joint choice of one region for each module but the last. The [`Tree`] puts arms that share the
+//! A [`Partition`] divides a module into boxes. Every arm of the bandit is a joint choice of one box for each module but the last: the
+//! [`Regions`] of a space. The [`Tree`] puts arms that share the
 //! regions of early, expensive modules close together; the bandit ([`SlowlyMovingBandit`]) learns which arm is good while it moves
 //! far in the tree only rarely.
 //!
@@ -19,8 +20,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod partition;
+mod regions;
 mod smb;
 mod tree;
 
+pub use partition::{Cell, Partition, PartitionError};
+pub use regions::{PriorScore, Regions};
 pub use smb::{BanditError, Sign, SlowlyMovingBandit, Step, draw_signs, moving_level};
 pub use tree::{MAX_ARMS, MAX_HEIGHT, Tree, TreeError};

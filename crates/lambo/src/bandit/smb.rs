@@ -19,10 +19,13 @@
 //! Glossary: K the arms, p `log_p` (ln), η `eta`, σ `sigma`, ℓ̄_0 `loss`, ℓ̃ `loss_estimate`, i_t `arm`, h_t `level`, H [`Tree::height`].
 
 use rand::Rng;
-use thiserror::Error;
 
 use super::Tree;
 use crate::numeric::uniform::open_unit;
+
+mod error;
+
+pub use error::BanditError;
 
 /// How far given probabilities may miss a sum of 1: rounding of what was printed with ten digits.
 const SUM_TOLERANCE: f64 = 1e-9;
@@ -55,78 +58,31 @@ pub struct Step {
     pub level: usize,
 }
 
-/// Why the bandit refused.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum BanditError {
-    /// The learning rate.
-    #[error("the learning rate eta is {eta}; it must be finite and above 0")]
-    Eta {
-        /// What was given.
-        eta: f64,
-    },
-    /// One number is needed for each arm.
-    #[error("{found} {what} for {arms} arms; give one for each arm")]
-    Arms {
-        /// Losses or probabilities.
-        what: &'static str,
-        /// How many were given.
-        found: usize,
-        /// How many arms there are.
-        arms: usize,
-    },
-    /// One sign is needed for each level below the root.
-    #[error("{found} signs for a tree of height {height}; give one for each level below the root")]
-    Signs {
-        /// How many were given.
-        found: usize,
-        /// H.
-        height: usize,
-    },
-    /// A loss that is not a number.
-    #[error("the loss of arm {arm} is {loss}; losses must be finite")]
-    Loss {
-        /// The arm.
-        arm: usize,
-        /// What was given.
-        loss: f64,
-    },
-    /// Losses whose estimate no double can hold.
-    #[error("the estimated loss of arm {arm} overflows; rescale the losses to [0, 1]")]
-    Overflow {
-        /// The arm.
-        arm: usize,
-    },
-    /// A probability that is none.
-    #[error("the probability of arm {arm} is {p}; probabilities lie in [0, 1]")]
-    Probability {
-        /// The arm.
-        arm: usize,
-        /// What was given.
-        p: f64,
-    },
-    /// Probabilities that do not add up.
-    #[error("the probabilities add up to {sum}, not 1; normalise them")]
-    Sum {
-        /// Their sum.
-        sum: f64,
-    },
-    /// No such arm.
-    #[error("there is no arm {arm}; arms count from 0 to {last}")]
-    NoSuchArm {
-        /// What was given.
-        arm: usize,
-        /// The last one.
-        last: usize,
-    },
-    /// Weighting by a probability of 0.
-    #[error("arm {arm} has probability 0, so its loss cannot be weighted; draw arms with this bandit")]
-    Impossible {
-        /// The arm.
-        arm: usize,
-    },
-}
-
 /// Probabilities over the arms of a tree, and where the last draw stands in it.
+///
+/// On its own it is a bandit over any tree. Here only the loss of the arm drawn is known, and importance weighting makes losses of
+/// all arms out of it:
+///
+/// ```
+/// use lambo::bandit::{SlowlyMovingBandit, Tree, draw_signs};
+/// use rand::SeedableRng;
+/// let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(3);
+/// let mut bandit = SlowlyMovingBandit::new(Tree::new(&[2, 2], &[1, 1])?, 0.02)?;
+/// let (mut last, mut moves) = (bandit.draw(&mut rng), 0);
+/// for _ in 0..4000 {
+///     let arm = bandit.draw(&mut rng);
+///     // Arms 0 and 1 share the region of the first module, so going from them to arm 3 is a far move.
+///     moves += u32::from(arm / 2 != last / 2);
+///     last = arm;
+///     let loss = if arm == 3 { 0.2 } else { 0.8 };
+///     let losses = bandit.importance_weighted(arm, loss)?;
+///     let signs = draw_signs(bandit.tree().height(), &mut rng);
+///     bandit.update(&losses, &signs)?;
+/// }
+/// assert!(bandit.p()[3] > 0.9);
+/// assert!(moves < 1000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlowlyMovingBandit {
     tree: Tree,
@@ -139,9 +95,7 @@ pub struct SlowlyMovingBandit {
 impl SlowlyMovingBandit {
     /// Uniform over the arms of `tree`, free to draw any, with learning rate `eta` (the paper's experiments use 1).
     pub fn new(tree: Tree, eta: f64) -> Result<Self, BanditError> {
-        if !(eta.is_finite() && eta > 0.0) {
-            return Err(BanditError::Eta { eta });
-        }
+        let eta = checked_eta(eta)?;
         let (level, log_p) = (tree.height(), uniform(tree.arms()));
         Ok(Self { tree, eta, log_p, arm: 0, level })
     }
@@ -181,6 +135,13 @@ impl SlowlyMovingBandit {
         self.log_p = uniform(self.tree.arms());
     }
 
+    /// Makes the arms that are alive equally likely and the others impossible, and leaves the position as it is.
+    pub fn refresh_among(&mut self, alive: &[bool]) -> Result<(), BanditError> {
+        let weights: Vec<f64> = alive.iter().map(|a| if *a { 0.0 } else { f64::NEG_INFINITY }).collect();
+        self.log_p = checked_weights(&self.tree, &weights)?;
+        Ok(())
+    }
+
     /// Replaces the probabilities, which must add up to 1, and leaves the position as it is.
     pub fn set_p(&mut self, p: &[f64]) -> Result<(), BanditError> {
         self.check_arms("probabilities", p)?;
@@ -200,6 +161,27 @@ impl SlowlyMovingBandit {
         self.check_arm(arm)?;
         (self.arm, self.level) = (arm, level.min(self.tree.height()));
         Ok(())
+    }
+
+    /// Changes the learning rate.
+    pub fn set_eta(&mut self, eta: f64) -> Result<(), BanditError> {
+        self.eta = checked_eta(eta)?;
+        Ok(())
+    }
+
+    /// The bandit on another tree: same η, probabilities in proportion to exp(`log_weights`), −∞ for none, placed as by
+    /// [`SlowlyMovingBandit::place`].
+    pub fn replant(
+        self,
+        tree: Tree,
+        log_weights: &[f64],
+        arm: usize,
+        level: usize,
+    ) -> Result<Self, BanditError> {
+        let log_p = checked_weights(&tree, log_weights)?;
+        let mut planted = Self { tree, log_p, ..self };
+        planted.place(arm, level)?;
+        Ok(planted)
     }
 
     /// Draws i_t from p given the subtree that the last update left open, and stands there.
@@ -314,8 +296,7 @@ impl SlowlyMovingBandit {
     }
 
     fn check_arms(&self, what: &'static str, values: &[f64]) -> Result<(), BanditError> {
-        let (found, arms) = (values.len(), self.tree.arms());
-        if found == arms { Ok(()) } else { Err(BanditError::Arms { what, found, arms }) }
+        check_count(&self.tree, what, values.len())
     }
 
     fn check_step(&self, loss: &[f64], sigma: &[Sign]) -> Result<(), BanditError> {
@@ -336,6 +317,28 @@ pub fn draw_signs<R: Rng + ?Sized>(height: usize, rng: &mut R) -> Vec<Sign> {
 /// h_t = min{ h : σ_h = −1 }, H if there is none.
 pub fn moving_level(sigma: &[Sign]) -> usize {
     sigma.iter().position(|s| *s == Sign::Minus).unwrap_or(sigma.len())
+}
+
+fn checked_eta(eta: f64) -> Result<f64, BanditError> {
+    if eta.is_finite() && eta > 0.0 { Ok(eta) } else { Err(BanditError::Eta { eta }) }
+}
+
+fn check_count(tree: &Tree, what: &'static str, found: usize) -> Result<(), BanditError> {
+    let arms = tree.arms();
+    if found == arms { Ok(()) } else { Err(BanditError::Arms { what, found, arms }) }
+}
+
+/// Log-probabilities in proportion to these weights, of which one at least must not be −∞.
+fn checked_weights(tree: &Tree, log_weights: &[f64]) -> Result<Vec<f64>, BanditError> {
+    check_count(tree, "weights", log_weights.len())?;
+    let is_weight = |w: f64| w.is_finite() || w == f64::NEG_INFINITY;
+    if let Some((arm, &log_weight)) = log_weights.iter().enumerate().find(|(_, w)| !is_weight(**w)) {
+        return Err(BanditError::Weight { arm, log_weight });
+    }
+    if log_weights.iter().all(|w| *w == f64::NEG_INFINITY) {
+        return Err(BanditError::NoMass);
+    }
+    Ok(normalised(log_weights.to_vec()))
 }
 
 fn uniform(arms: usize) -> Vec<f64> {
