@@ -1,16 +1,18 @@
 //! Strategies by name.
 
-use super::{Random, Strategy, StrategyError};
+use super::{GpUcb, GpUcbOptions, Lambo, LamboOptions, Random, Strategy, StrategyError};
 use crate::space::Space;
 
 /// The names that [`by_name`] knows.
-pub const NAMES: [&str; 1] = ["random"];
+pub const NAMES: [&str; 4] = ["random", "gp-ucb", "lambo", "lambo-paper"];
 
 /// A strategy with its default options.
 pub fn by_name(name: &str, space: &Space, seed: u64) -> Result<Box<dyn Strategy>, StrategyError> {
-    let _ = space;
-    match name {
-        "random" => Ok(Box::new(Random::new(seed))),
-        _ => Err(StrategyError::Unknown { name: name.chars().take(64).collect() }),
-    }
+    Ok(match name {
+        "random" => Box::new(Random::new(seed)),
+        "gp-ucb" => Box::new(GpUcb::new(space, GpUcbOptions::default(), seed)?),
+        "lambo" => Box::new(Lambo::new(space, LamboOptions::default(), seed)?),
+        "lambo-paper" => Box::new(Lambo::new(space, LamboOptions::paper(), seed)?),
+        _ => return Err(StrategyError::Unknown { name: name.chars().take(64).collect() }),
+    })
 }

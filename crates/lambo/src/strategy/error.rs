@@ -1,7 +1,7 @@
 //! Why a strategy has nothing to propose.
 
 use crate::acquisition::{AcquisitionError, MaximiseError};
-use crate::bandit::{BanditError, TreeError};
+use crate::bandit::{BanditError, PartitionError, TreeError};
 use crate::space::{ExprError, SpaceError};
 use crate::surrogate::SurrogateError;
 
@@ -49,6 +49,9 @@ pub enum StrategyError {
     /// The maximiser found nothing.
     #[error(transparent)]
     Maximise(#[from] MaximiseError),
+    /// A module has no partition.
+    #[error(transparent)]
+    Partition(#[from] PartitionError),
     /// The module tree cannot be built.
     #[error(transparent)]
     Tree(#[from] TreeError),

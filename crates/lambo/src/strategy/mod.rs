@@ -13,15 +13,23 @@
 //! | `lambo-paper` | the same with the paper's settings | `lambo/` |
 
 mod catalogue;
+mod design;
 mod error;
 mod fresh;
+mod gp_ucb;
+pub mod lambo;
+mod model;
 mod random;
 mod stream;
 mod view;
 mod why;
 
 pub use catalogue::{NAMES, by_name};
+pub use design::{Design, DesignError};
 pub use error::StrategyError;
+pub use gp_ucb::{GpUcb, GpUcbOptions};
+pub use lambo::{Lambo, LamboOptions};
+pub use model::{ModelOptions, Noise};
 pub use random::Random;
 pub use view::View;
 pub use why::{ArmChoice, Belief, Source, Why};

@@ -33,11 +33,6 @@ impl<'a> View<'a> {
         self.open().any(|open| open == point)
     }
 
-    /// The trial to stay close to: the last one that did not fail.
-    pub fn anchor(&self) -> Option<&'a Point> {
-        self.trials.iter().rev().find(|trial| !trial.is_failed()).map(Trial::point)
-    }
-
     /// What would have to run for a point.
     pub fn movement(&self, point: &Point) -> Result<Movement, SpaceError> {
         self.history.movement(self.space, self.cost_model, point)

@@ -148,6 +148,11 @@ impl GaussianProcess {
             + self.len() as f64 * std::f64::consts::TAU.ln())
     }
 
+    /// γ = ½ ln det(I + σ⁻²s²ρ(X, X)): what the observations, fantasies included, say about f, in nats. Infinite without noise.
+    pub fn information_gain(&self) -> f64 {
+        0.5 * (self.factor.log_det() - self.len() as f64 * self.hyper.noise_variance.ln())
+    }
+
     /// Adds an observation in O(n²); open fantasies are taken back first, for they stand after every observation.
     pub fn append(&mut self, x: &[f64], y: f64) -> Result<(), SurrogateError> {
         self.check_observation(x, y)?;

@@ -1,0 +1,139 @@
+//! Starting designs: which points to try before there is anything to learn from.
+//!
+//! Point k of a design depends on the design, the space, the seed and k alone, so that strategies with the same seed start alike.
+//! A *nested* design keeps early modules for several points: module m (of N, from 0) is drawn anew every `every`^(N−1−m) points. Two
+//! modules that cost 10 and 1, 15 points and `every` = 3 cost 5·11 + 10·1 = 65 instead of 165.
+
+use super::fresh::{uniform, within};
+use super::stream::{Purpose, seed_of, stream};
+use super::{StrategyError, View};
+use crate::numeric::sobol::Sobol;
+use crate::space::{Axis, Point, Space, SpaceError};
+
+/// Where to start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Design {
+    /// This many uniform points.
+    Uniform(usize),
+    /// This many points of a scrambled Sobol' sequence.
+    Sobol(usize),
+    /// Early modules are kept for several points.
+    Nested {
+        /// How many points.
+        points: usize,
+        /// Points for which the last module but one is kept; the module before it is kept for the square of it, and so on.
+        every: usize,
+    },
+}
+
+/// A design that makes no sense.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DesignError {
+    /// No points at all.
+    #[error("a starting design needs at least one point")]
+    Empty,
+    /// A nested design that never draws anew.
+    #[error("a nested design keeps early modules for `every` points, which is at least 1")]
+    Every,
+}
+
+impl Design {
+    /// How many points it has.
+    pub fn len(self) -> usize {
+        match self {
+            Self::Uniform(points) | Self::Sobol(points) | Self::Nested { points, .. } => points,
+        }
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether it makes sense.
+    pub fn check(self) -> Result<(), DesignError> {
+        match self {
+            _ if self.is_empty() => Err(DesignError::Empty),
+            Self::Nested { every: 0, .. } => Err(DesignError::Every),
+            _ => Ok(()),
+        }
+    }
+
+    /// Point number `index` of the design, and beyond its end; allowed.
+    pub fn point(self, space: &Space, seed: u64, index: usize) -> Result<Point, SpaceError> {
+        let u = match self {
+            Self::Uniform(_) => uniform(space, &mut stream(seed, Purpose::Design, index as u64))?,
+            Self::Sobol(_) => {
+                let u = quasi_random(space, seed_of(seed, Purpose::Design, 0), index);
+                if space.allows_coded(&u) {
+                    u
+                } else {
+                    uniform(space, &mut stream(seed, Purpose::Design, index as u64))?
+                }
+            }
+            Self::Nested { every, .. } => nested(space, seed, index, every.max(1))?,
+        };
+        space.decode(&u)
+    }
+
+    /// The point for the next trial of a study, away from those that are open.
+    pub(super) fn next(self, view: &View<'_>, seed: u64) -> Result<Point, StrategyError> {
+        let index = view.trials.len();
+        let point = self.point(view.space, seed, index)?;
+        super::fresh::away_from_open(view, point, &mut stream(seed, Purpose::Chance, index as u64))
+    }
+}
+
+/// Point number `index` of a scrambled Sobol' sequence, on the codes of ints and choices.
+fn quasi_random(space: &Space, seed: u64, index: usize) -> Vec<f64> {
+    let mut sobol = Sobol::new(space.dim(), seed);
+    sobol.skip(index as u64);
+    let mut u = vec![0.5; space.dim()];
+    // A sequence that has ended, after 2³² points, leaves the middle of the cube.
+    let _ = sobol.next_into(&mut u);
+    one_option_each(space, &mut u);
+    let _ = space.snap(&mut u);
+    u
+}
+
+/// Gives every choice the option whose coordinate was largest: each is as likely.
+fn one_option_each(space: &Space, u: &mut [f64]) {
+    for (i, axis) in space.axes().iter().enumerate() {
+        if let Axis::OneHot { first, len } = *axis
+            && first == i
+        {
+            let group = &mut u[first..first + len];
+            let top = (0..len).max_by(|&a, &b| group[a].total_cmp(&group[b])).unwrap_or(0);
+            group.iter_mut().enumerate().for_each(|(k, u)| *u = if k == top { 1.0 } else { 0.0 });
+        }
+    }
+}
+
+fn nested(space: &Space, seed: u64, index: usize, every: usize) -> Result<Vec<f64>, SpaceError> {
+    let modules = space.modules().len();
+    let sequence = seed_of(seed, Purpose::Design, 0);
+    let mut u = vec![0.0; space.dim()];
+    // Every module takes its own coordinates of the point whose number is how often it was drawn anew.
+    for m in 0..modules {
+        let kept = every.saturating_pow(u32::try_from(modules - 1 - m).unwrap_or(u32::MAX));
+        let drawn = quasi_random(space, sequence, index / kept);
+        let own = space.module_coordinates(m);
+        u[own.clone()].copy_from_slice(&drawn[own]);
+    }
+    // Where the combination is forbidden, later modules give way first.
+    let mut rng = stream(seed, Purpose::Design, index as u64);
+    for m in (0..modules).rev() {
+        if space.allows_coded(&u) {
+            return Ok(u);
+        }
+        let keep = space.module_coordinates(m).start;
+        let (mut lower, mut upper) = (vec![0.0; space.dim()], vec![1.0; space.dim()]);
+        lower[..keep].copy_from_slice(&u[..keep]);
+        upper[..keep].copy_from_slice(&u[..keep]);
+        if let Ok(found) = within(space, &lower, &upper, &mut rng) {
+            return Ok(found);
+        }
+    }
+    uniform(space, &mut rng)
+}

@@ -1,0 +1,132 @@
+//! α_t: the acquisition function whose minimum over an arm is the arm's loss.
+//!
+//! The paper's is the lower confidence bound. Any other can take its place: acquisition functions here are larger where a trial is worth
+//! more, so that α is minus their value.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::acquisition::{Acquisition, AcquisitionError, Beta, Ei, Gittins, Lcb, LogEi, Mes, sample_minima};
+use crate::numeric::sobol::Sobol;
+use crate::space::Batch;
+use crate::strategy::StrategyError;
+use crate::strategy::model::Model;
+use crate::strategy::stream::{Purpose, seed_of, stream};
+use crate::surrogate::GaussianProcess;
+
+/// The acquisition function of LaMBO.
+#[derive(Clone)]
+pub enum Alpha {
+    /// μ − β_t s.
+    Lcb(Beta),
+    /// Minus the expected improvement.
+    Ei,
+    /// Minus its logarithm.
+    LogEi,
+    /// Minus the information about the minimum, from this many samples of it.
+    Mes {
+        /// Samples of the minimum.
+        samples: usize,
+    },
+    /// The Gittins index where a trial costs this much, in standard deviations of the values.
+    Gittins(f64),
+    /// Whatever a caller makes of the state of affairs.
+    Custom(Arc<dyn MakeAcquisition>),
+}
+
+/// Makes an acquisition function anew at every iteration.
+pub trait MakeAcquisition: Send + Sync {
+    /// The acquisition function for this iteration.
+    fn make(&self, situation: &Situation<'_>) -> Result<Box<dyn Acquisition>, AcquisitionError>;
+}
+
+/// What an acquisition function may depend on. Values are standardised.
+#[derive(Clone, Copy, Debug)]
+pub struct Situation<'a> {
+    /// The posterior, open trials fantasised.
+    pub gp: &'a GaussianProcess,
+    /// The lowest value observed.
+    pub lowest: f64,
+    /// How many parameters there are.
+    pub params: usize,
+    /// The iteration, from 1.
+    pub t: usize,
+}
+
+impl fmt::Debug for Alpha {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lcb(beta) => write!(f, "Lcb({beta:?})"),
+            Self::Ei => write!(f, "Ei"),
+            Self::LogEi => write!(f, "LogEi"),
+            Self::Mes { samples } => write!(f, "Mes {{ samples: {samples} }}"),
+            Self::Gittins(cost) => write!(f, "Gittins({cost:?})"),
+            Self::Custom(_) => write!(f, "Custom"),
+        }
+    }
+}
+
+/// Quasi-random points at which the distribution of the minimum is looked up; the authors of MES take ten times as many, for the
+/// same law to two digits.
+const MES_POINTS: usize = 1_000;
+
+impl Alpha {
+    pub(super) fn check(&self) -> Result<(), StrategyError> {
+        match self {
+            Self::Lcb(beta) => Lcb::new(beta.at(1, 1)).map(|_| ())?,
+            Self::Gittins(cost) => Gittins::new(*cost).map(|_| ())?,
+            Self::Mes { samples: 0 } => {
+                let problem = "max-value entropy needs at least one sample of the minimum".to_owned();
+                return Err(StrategyError::Option { option: "alpha", problem });
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The acquisition function at iteration `t`.
+    pub(super) fn make(
+        &self,
+        model: &Model,
+        params: usize,
+        t: usize,
+        seed: u64,
+    ) -> Result<Box<dyn Acquisition>, StrategyError> {
+        let (gp, lowest) = (&model.gp, model.lowest);
+        Ok(match self {
+            Self::Lcb(beta) => Box::new(Lcb::at(*beta, params, t)?),
+            Self::Ei => Box::new(Ei::new(lowest)?),
+            Self::LogEi => Box::new(LogEi::new(lowest)?),
+            Self::Gittins(cost) => Box::new(Gittins::new(*cost)?),
+            Self::Mes { samples } => Box::new(mes(gp, lowest, *samples, seed, t)?),
+            Self::Custom(maker) => maker.make(&Situation { gp, lowest, params, t })?,
+        })
+    }
+
+    /// α in the metric's units from the value of the acquisition function, where it has them.
+    pub(super) fn loss(&self, model: &Model, value: f64) -> f64 {
+        match self {
+            Self::Lcb(_) | Self::Gittins(_) => model.scale.restore(-value),
+            Self::Ei => -value * model.scale.scale,
+            _ => -value,
+        }
+    }
+}
+
+fn mes(gp: &GaussianProcess, lowest: f64, samples: usize, seed: u64, t: usize) -> Result<Mes, StrategyError> {
+    let step = t as u64;
+    let mut sobol = Sobol::new(gp.dim(), seed_of(seed, Purpose::Acquisition, step));
+    let mut points = gp.x().clone();
+    let mut x = vec![0.5; gp.dim()];
+    for _ in 0..MES_POINTS {
+        // The lengths agree, and the sequence is far from its end.
+        let _ = sobol.next_into(&mut x);
+        let _ = points.push(&x);
+    }
+    let belief = gp.predict(&Batch::of(gp.dim(), points.as_slice()))?;
+    let sds: Vec<f64> = belief.variance.iter().map(|v| v.sqrt()).collect();
+    let noise_sd = gp.hyper().noise_variance.sqrt();
+    let mut rng = stream(seed, Purpose::Acquisition, step);
+    let minima = sample_minima(&belief.mean, &sds, lowest, noise_sd, samples, &mut rng)?;
+    Ok(Mes::new(minima)?)
+}

@@ -1,0 +1,296 @@
+//! `lambo` and `lambo-paper`: lazy modular Bayesian optimisation (Lin, Miano & Dyer, UAI 2021).
+//!
+//! ```text
+//! each iteration t:
+//!   i_t ~ p_t( · | A_{h_{t−1}}(i_{t−1}) )                       the arm, near the last one in the module tree
+//!   ℓ̄_0(i) = min of α_t over arm i, early modules frozen         for every arm i
+//!   x^t = the minimiser of arm i_t                               early modules keep their values bit for bit
+//!   p_{t+1}, h_t from ℓ̄_0                                        the slowly moving bandit
+//! ```
+//!
+//! The losses do not depend on what x^t returns, so a whole iteration happens when a point is asked for. Its record is the arm and the
+//! losses in [`Why`](super::Why) and the hyper-parameters if they were fitted: with them an iteration is repeated without its optimisation problems.
+//!
+//! A pipeline with one module has no arms; there LaMBO is plain Bayesian optimisation with α.
+
+mod alpha;
+mod losses;
+mod options;
+mod state;
+mod theory;
+
+pub use alpha::{Alpha, MakeAcquisition, Situation};
+pub use options::{Abandon, Depths, FirstPartition, Growth, LamboOptions, LossScale};
+pub use theory::Theory;
+
+use super::fresh::{away_from_open, within};
+use super::model::Model;
+use super::stream::{Purpose, seed_of, stream};
+use super::{ArmChoice, Proposal, Source, Strategy, StrategyError, View, Why};
+use crate::acquisition::{Acquisition, Lcb, Maximiser, Region, Surface};
+use crate::bandit::PriorScore;
+use crate::space::{Cost, Point, Space};
+use crate::surrogate::Hyper;
+use losses::{Anchor, Solved};
+use state::{State, Told, last_tunable};
+
+/// Best observations around which the maximiser looks.
+const HINTS: usize = 5;
+
+/// Points by chance inside an arm that are tried when the arm's own is open.
+const NEARBY: usize = 16;
+
+/// Lazy modular Bayesian optimisation.
+#[derive(Clone, Debug)]
+pub struct Lambo {
+    options: LamboOptions,
+    scores: Vec<PriorScore>,
+    seed: u64,
+    /// Iterations so far, the starting design left out.
+    iterations: usize,
+    hyper: Option<Hyper>,
+    /// Nothing before the first iteration, nor with a single module.
+    state: Option<State>,
+}
+
+/// An iteration before its optimisation problems.
+struct Prepared<'a> {
+    state: State,
+    previous: &'a Point,
+    u: Vec<f64>,
+    held: Vec<Option<usize>>,
+    /// p_t and the level that the arm is drawn from.
+    probabilities: Vec<f64>,
+    level: usize,
+    arm: usize,
+}
+
+impl Lambo {
+    /// LaMBO on a space, with these options.
+    pub fn new(space: &Space, options: LamboOptions, seed: u64) -> Result<Self, StrategyError> {
+        options.check(space.modules().len().saturating_sub(1))?;
+        let needs_costs = options.depths == Depths::FromCosts || options.theory.is_some();
+        let unknown = space.modules().iter().find(|module| module.cost_kind() == Cost::Unknown);
+        if let (true, Some(module)) = (needs_costs, unknown) {
+            let problem = format!(
+                "depths follow costs, but that of module `{}` is unknown; give it one",
+                module.name()
+            );
+            return Err(StrategyError::Option { option: "depths", problem });
+        }
+        let scores = options.scores.iter().map(|(condition, score)| {
+            Ok(PriorScore { condition: space.condition(condition)?, score: *score })
+        });
+        let scores = scores.collect::<Result<_, StrategyError>>()?;
+        Ok(Self { options, scores, seed, iterations: 0, hyper: None, state: None })
+    }
+
+    /// The options in force.
+    pub fn options(&self) -> &LamboOptions {
+        &self.options
+    }
+
+    /// Draws the arm of the next iteration; `None` where there are no arms or nothing to stay close to.
+    fn prepare<'a>(
+        &self,
+        view: &View<'a>,
+        hyper: Option<&Hyper>,
+    ) -> Result<Option<Prepared<'a>>, StrategyError> {
+        let (Some(hyper), Some(trial)) = (hyper, view.trials.iter().rposition(|trial| !trial.is_failed()))
+        else {
+            return Ok(None);
+        };
+        if last_tunable(view.space) == 0 {
+            return Ok(None);
+        }
+        let mut state = match &self.state {
+            Some(state) => state.clone(),
+            None => State::begin(view.space, &self.options, &self.scores, hyper, view.costs, self.seed)?,
+        };
+        let previous = view.trials[trial].point();
+        let u = view.space.encode(previous)?;
+        let held = state.stand_at(view.space, trial, &u)?;
+        let (probabilities, level) = (state.bandit.p(), state.bandit.level());
+        let arm = state.draw(self.seed);
+        Ok(Some(Prepared { state, previous, u, held, probabilities, level, arm }))
+    }
+
+    /// α_t.
+    fn acquisition(
+        &self,
+        view: &View<'_>,
+        model: &Model,
+        hyper: &Hyper,
+        t: usize,
+    ) -> Result<Box<dyn Acquisition>, StrategyError> {
+        if let (Some(theory), Alpha::Lcb(_)) = (self.options.theory, &self.options.alpha) {
+            return Ok(Box::new(Lcb::new(theory.beta(&model.gp, hyper))?));
+        }
+        self.options.alpha.make(model, view.space.params().len(), t, self.seed)
+    }
+
+    fn start(&self, view: &View<'_>) -> Result<Proposal, StrategyError> {
+        let point = self.options.design.next(view, self.seed)?;
+        Ok(Proposal { why: Why::of(view, &point, Source::Design)?, point, hyper: None })
+    }
+
+    /// The point of an arm, or another by chance if it is being tried already: first one of the same arm.
+    fn settle(
+        &self,
+        view: &View<'_>,
+        region: &Region<'_>,
+        kept: Option<(&Point, usize)>,
+        x: &[f64],
+    ) -> Result<(Point, Source), StrategyError> {
+        let decode = |x: &[f64]| match kept {
+            Some((previous, modules)) => view.space.decode_after(previous, modules, x),
+            None => view.space.decode(x),
+        };
+        let wanted = decode(x)?;
+        if !view.is_open(&wanted) {
+            return Ok((wanted, Source::Model));
+        }
+        let mut rng = stream(self.seed, Purpose::Chance, view.trials.len() as u64);
+        for _ in 0..NEARBY {
+            let Ok(x) = within(view.space, region.lower(), region.upper(), &mut rng) else { break };
+            let point = decode(&x)?;
+            if !view.is_open(&point) {
+                return Ok((point, Source::Spread));
+            }
+        }
+        Ok((away_from_open(view, wanted, &mut rng)?, Source::Spread))
+    }
+}
+
+impl Strategy for Lambo {
+    fn propose(&self, view: &View<'_>) -> Result<Proposal, StrategyError> {
+        if view.trials.len() < self.options.design.len() {
+            return self.start(view);
+        }
+        let t = self.iterations + 1;
+        let Some(model) = Model::build(&self.options.model, view, t, self.hyper.as_ref(), self.seed)? else {
+            return self.start(view);
+        };
+        let Some(hyper) = model.refitted.as_ref().or(self.hyper.as_ref()) else {
+            return self.start(view);
+        };
+        let acquisition = self.acquisition(view, &model, hyper, t)?;
+        let surface = Surface::new(&model.gp, &acquisition);
+        let mut hints = model.gp.lowest(HINTS);
+        let effort = Maximiser {
+            seed: seed_of(self.seed, Purpose::Maximise, t as u64),
+            ..self.options.effort.clone()
+        };
+        let space = view.space;
+
+        let Some(prepared) = self.prepare(view, Some(hyper))? else {
+            let region = Region::of(space);
+            let best = Maximiser { seed: effort.seed, ..Maximiser::default() }
+                .maximise(&surface, &region, &hints)?;
+            let (point, source) = self.settle(view, &region, None, &best.x)?;
+            let mut why = Why::of(view, &point, source)?;
+            why.belief = Some(model.belief(&space.encode(&point)?, &acquisition)?);
+            return Ok(Proposal { point, why, hyper: model.refitted });
+        };
+        let Prepared { state, previous, u, held, probabilities, level, arm } = prepared;
+        let _ = hints.push(&u);
+        let anchor = Anchor { u: &u, held: &held, last: last_tunable(space) };
+        let solved = losses::solve(space, &state.regions, &anchor, &surface, &hints, &effort)?;
+        let raw: Vec<Option<f64>> = solved
+            .iter()
+            .map(|arm| {
+                arm.as_ref()
+                    .map(|arm| self.options.alpha.loss(&model, arm.best.value))
+                    .filter(|l| l.is_finite())
+            })
+            .collect();
+        let losses = losses::scaled(&raw, &state.scores, self.options.losses);
+
+        // An arm that turned out to hold nothing allowed gives way to the whole space.
+        let (x, first_free, region) = match solved.get(arm).and_then(Option::as_ref) {
+            Some(Solved { best, first_free }) => {
+                let (lower, upper) = state.regions.corners(space, arm).unwrap_or_else(|| whole(space));
+                let frozen = &u[..space.module_coordinates(*first_free).start];
+                (best.x.clone(), *first_free, Region::of(space).within(&lower, &upper)?.freeze(0, frozen)?)
+            }
+            None => {
+                let region = Region::of(space);
+                (effort.maximise(&surface, &region, &hints)?.x, 0, region)
+            }
+        };
+        let (point, source) = self.settle(view, &region, Some((previous, first_free)), &x)?;
+        let mut why = Why::of(view, &point, source)?;
+        why.belief = Some(model.belief(&space.encode(&point)?, &acquisition)?);
+        why.arm = Some(explain(space, &state, probabilities, level, arm, first_free, losses));
+        Ok(Proposal { point, why, hyper: model.refitted })
+    }
+
+    fn accept(&mut self, view: &View<'_>, proposal: &Proposal) -> Result<(), StrategyError> {
+        let trial = view.trials.len();
+        let foreign = |problem: String| Err(StrategyError::Foreign { trial, problem });
+        if !matches!(proposal.why.source, Source::Model | Source::Spread) {
+            return Ok(());
+        }
+        let hyper = proposal.hyper.clone().or_else(|| self.hyper.clone());
+        let prepared = self.prepare(view, hyper.as_ref())?;
+        let next = match (prepared, &proposal.why.arm) {
+            (None, None) => None,
+            (Some(prepared), Some(choice)) => {
+                let mut state = prepared.state;
+                if choice.arm != prepared.arm {
+                    return foreign(format!("it says arm {}, the dice say {}", choice.arm, prepared.arm));
+                }
+                let first_moved =
+                    view.space.movement(Some(prepared.previous), &proposal.point)?.first_changed == Some(0);
+                let u = view.space.encode(&proposal.point)?;
+                // A point by chance may have left the arm.
+                let from_arm = proposal.why.source == Source::Model;
+                let told = Told { losses: &choice.losses, trial, u: &u, from_arm, first_moved };
+                state.step(view.space, &self.options, &self.scores, &told, self.seed)?;
+                Some(state)
+            }
+            (Some(_), None) => return foreign("it says nothing of an arm".into()),
+            (None, Some(_)) => return foreign("it says an arm where there is none".into()),
+        };
+        self.iterations += 1;
+        self.hyper = hyper;
+        if next.is_some() {
+            self.state = next;
+        }
+        Ok(())
+    }
+}
+
+fn whole(space: &Space) -> (Vec<f64>, Vec<f64>) {
+    (vec![0.0; space.dim()], vec![1.0; space.dim()])
+}
+
+fn explain(
+    space: &Space,
+    state: &State,
+    probabilities: Vec<f64>,
+    level: usize,
+    arm: usize,
+    first_free: usize,
+    losses: Vec<f64>,
+) -> ArmChoice {
+    let regions = state.regions.regions_of(arm).unwrap_or_default();
+    let boxes = state.regions.partitions().iter().zip(&regions).enumerate().map(|(m, (partition, cell))| {
+        let module = space.modules().get(m).map_or("", |module| module.name());
+        format!("{module}: {}", partition.describe(space, *cell))
+    });
+    ArmChoice {
+        iteration: state.steps + 1,
+        arm,
+        boxes: boxes.collect(),
+        regions,
+        level,
+        height: state.bandit.tree().height(),
+        depths: state.bandit.tree().depths().to_vec(),
+        regions_per_module: state.regions.counts(),
+        partition: state.partition,
+        first_free,
+        probabilities,
+        losses,
+    }
+}

@@ -1,0 +1,181 @@
+//! The settings of LaMBO, and where each default comes from.
+//!
+//! [`LamboOptions::paper`] holds the values of the paper's experiments. [`LamboOptions::default`] changes those that measured better;
+//! `experiments/lambo/` has the measurements.
+
+use super::alpha::Alpha;
+use super::theory::Theory;
+use crate::acquisition::{Beta, Maximiser};
+use crate::strategy::{Design, ModelOptions, StrategyError};
+
+/// The settings of LaMBO.
+#[derive(Clone, Debug)]
+pub struct LamboOptions {
+    /// Where to start. Paper: 15 random points ("initialized it using 15 random samples", §5).
+    pub design: Design,
+    /// The model. Paper: squared exponential kernel, maximum likelihood every 25 iterations, noise of standard deviation 0.01 (§5).
+    pub model: ModelOptions,
+    /// α_t, whose minimum over an arm is the arm's loss. Paper: μ − β_t s with β_t = 0.2 D ln(2t) (§5).
+    pub alpha: Alpha,
+    /// How losses reach the bandit. The paper does not say; its proofs need [0, 1], which rescaling gives.
+    pub losses: LossScale,
+    /// η, the learning rate of the bandit. Paper: 1 (§5).
+    pub eta: f64,
+    /// The first partition of each module but the last. Paper: two halves on a random coordinate (§5).
+    pub partition: FirstPartition,
+    /// d_m, how deep each module sits in the tree. Paper: 1 (§5).
+    pub depths: Depths,
+    /// When arms are dropped. Paper: p below 0.1/|K| for 10 iterations in a row (§3).
+    pub abandon: Option<Abandon>,
+    /// How often regions are bisected after an abandonment. Paper: "typically do not go beyond two stages" (§3).
+    pub refinements: usize,
+    /// Iterations after which all arms are equally likely again. Paper: 25 (§3).
+    pub refresh_every: Option<usize>,
+    /// When the first module sinks deeper into the tree. Paper: every 20 iterations, if it changed more than 5 times (§3).
+    pub growth: Option<Growth>,
+    /// λ, what a unit of cost is worth in units of the metric; used by depths from costs and by theory mode. Paper: 0.1 (§5).
+    pub lambda: f64,
+    /// Losses added to regions where a condition holds, in units of the bandit's losses (supplement, "prior scores").
+    pub scores: Vec<(String, f64)>,
+    /// Settings for a known horizon, which take the place of η, β_t, partition and depths and switch off the rules for unknown ones.
+    pub theory: Option<Theory>,
+    /// More arms than this are never made: each is an optimisation problem per iteration.
+    pub max_arms: usize,
+    /// How hard to look inside one arm.
+    pub effort: Maximiser,
+}
+
+/// How the losses of arms reach the bandit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossScale {
+    /// As they are, in the metric's units.
+    Raw,
+    /// Clipped to [0, 1], for metrics that live there.
+    Clip,
+    /// Mapped to [0, 1] by the lowest and the highest of the arms.
+    Rescale,
+}
+
+/// The first partition of the modules.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FirstPartition {
+    /// The user's cuts where a module has any, else two halves on a random coordinate.
+    Bisect,
+    /// The user's cuts where a module has any, else halves until no box has a larger Euclidean diameter in the unit cube.
+    Diameter(f64),
+}
+
+/// How deep modules sit in the tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Depths {
+    /// The same for every module.
+    All(usize),
+    /// One for each module but the last.
+    Each(Vec<usize>),
+    /// ln(λ c_m), rounded and kept in 1..=5, the range in which the paper found its results robust.
+    FromCosts,
+}
+
+/// When arms are dropped.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Abandon {
+    /// Below this probability times the number of arms an arm is weak.
+    pub below: f64,
+    /// Iterations in a row that an arm may be weak.
+    pub after: usize,
+}
+
+/// When the first module sinks deeper into the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Growth {
+    /// Iterations between looks.
+    pub every: usize,
+    /// Changes of the first module in between that are still fine.
+    pub more_than: usize,
+}
+
+impl LamboOptions {
+    /// The paper's experiments.
+    pub fn paper() -> Self {
+        Self {
+            design: Design::Uniform(15),
+            model: ModelOptions::paper(),
+            alpha: Alpha::Lcb(Beta::Printed),
+            losses: LossScale::Rescale,
+            eta: 1.0,
+            partition: FirstPartition::Bisect,
+            depths: Depths::All(1),
+            abandon: Some(Abandon { below: 0.1, after: 10 }),
+            refinements: 2,
+            refresh_every: Some(25),
+            growth: Some(Growth { every: 20, more_than: 5 }),
+            lambda: 0.1,
+            scores: Vec::new(),
+            theory: None,
+            max_arms: 64,
+            effort: Maximiser { raw: 128, near_hints: 48, starts: 4, max_evaluations: 60, seed: 0 },
+        }
+    }
+
+    pub(super) fn check(&self, last: usize) -> Result<(), StrategyError> {
+        let refuse = |option, problem: String| Err(StrategyError::Option { option, problem });
+        if let Err(error) = self.design.check() {
+            return refuse("design", error.to_string());
+        }
+        self.model.check()?;
+        self.alpha.check()?;
+        for (option, value) in [("eta", self.eta), ("lambda", self.lambda)] {
+            if !(value.is_finite() && value > 0.0) {
+                return refuse(option, format!("it is {value}; give a finite number above 0"));
+            }
+        }
+        for (option, period) in [
+            ("refresh_every", self.refresh_every),
+            ("growth.every", self.growth.map(|growth| growth.every)),
+            ("abandon.after", self.abandon.map(|abandon| abandon.after)),
+        ] {
+            if period == Some(0) {
+                return refuse(
+                    option,
+                    "it counts iterations and is at least 1; use none to switch it off".into(),
+                );
+            }
+        }
+        if let Some(abandon) = self.abandon
+            && !(0.0..1.0).contains(&abandon.below)
+        {
+            return refuse(
+                "abandon.below",
+                format!("it is {}; give a share from 0 to below 1", abandon.below),
+            );
+        }
+        if let FirstPartition::Diameter(diameter) = self.partition
+            && !(diameter > 0.0)
+        {
+            return refuse("partition", format!("the diameter is {diameter}; give a number above 0"));
+        }
+        if let Some((condition, score)) = self.scores.iter().find(|(_, score)| !score.is_finite()) {
+            return refuse("scores", format!("`{condition}` has the score {score}; give a finite number"));
+        }
+        match &self.depths {
+            Depths::All(0) => refuse("depths", "depths start at 1".into()),
+            Depths::Each(depths) if depths.len() != last || depths.contains(&0) => refuse(
+                "depths",
+                format!(
+                    "{depths:?} for {last} modules before the last; give a number of at least 1 for each"
+                ),
+            ),
+            _ if self.max_arms == 0 => refuse("max_arms", "there is at least one arm".into()),
+            _ => match self.theory {
+                Some(theory) => theory.check(),
+                None => Ok(()),
+            },
+        }
+    }
+}
+
+impl Default for LamboOptions {
+    fn default() -> Self {
+        Self { model: ModelOptions::modern(), alpha: Alpha::LogEi, ..Self::paper() }
+    }
+}

@@ -1,0 +1,179 @@
+//! The model that strategies share: a Gaussian process on the trials so far.
+//!
+//! - Values are standardised for the process. Hyper-parameters are kept in the metric's own units between fits, so that between fits the
+//!   process does not change its mind because the standardisation did.
+//! - A failed trial counts as the worst value seen: what is near it looks bad, and nothing pretends to be better than it was.
+//! - An open trial is a fantasy at its posterior mean: it leaves no uncertainty there, so nobody proposes it again.
+
+use super::stream::{Purpose, seed_of};
+use super::{Belief, StrategyError, View};
+use crate::acquisition::Acquisition;
+use crate::space::{Batch, Space};
+use crate::surrogate::{Family, Fantasy, Fit, GaussianProcess, Hyper, OutputScale};
+use crate::trial::Trial;
+
+/// How the trials are modelled.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelOptions {
+    /// The kernel's family.
+    pub family: Family,
+    /// Priors on lengthscales and noise that fit the dimension; without them the likelihood alone decides.
+    pub priors: bool,
+    /// What is known of the noise.
+    pub noise: Noise,
+    /// Iterations between fits of the hyper-parameters.
+    pub refit_every: usize,
+}
+
+/// What is known of the noise on an observation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Noise {
+    /// Nothing: its variance is fitted.
+    Learned,
+    /// Its variance in the metric's units squared.
+    Known(f64),
+}
+
+/// The smallest noise variance on standardised values: below it duplicates make the covariance matrix singular.
+const LEAST_NOISE: f64 = 1e-6;
+
+impl ModelOptions {
+    /// The paper's: squared exponential, maximum likelihood every 25 iterations, noise of standard deviation 0.01.
+    pub fn paper() -> Self {
+        Self { family: Family::SquaredExponential, priors: false, noise: Noise::Known(1e-4), refit_every: 25 }
+    }
+
+    /// What the field takes as default now: Matérn 5/2, dimension-scaled priors, everything fitted at every iteration.
+    pub fn modern() -> Self {
+        Self { family: Family::Matern52, priors: true, noise: Noise::Learned, refit_every: 1 }
+    }
+
+    pub(super) fn check(&self) -> Result<(), StrategyError> {
+        if self.refit_every == 0 {
+            let problem = "it counts iterations between fits and is at least 1".to_owned();
+            return Err(StrategyError::Option { option: "model.refit_every", problem });
+        }
+        match self.noise {
+            Noise::Known(variance) if !(variance.is_finite() && variance >= 0.0) => {
+                let problem =
+                    format!("the known noise variance is {variance}; give a finite number of at least 0");
+                Err(StrategyError::Option { option: "model.noise", problem })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The process on the trials of a view.
+pub(super) struct Model {
+    pub(super) gp: GaussianProcess,
+    pub(super) scale: OutputScale,
+    /// The lowest value observed, standardised.
+    pub(super) lowest: f64,
+    /// The hyper-parameters in the metric's units, if they were fitted just now.
+    pub(super) refitted: Option<Hyper>,
+}
+
+impl Model {
+    /// The model at iteration `t` (from 1) of a strategy; `None` if no trial has returned a value yet.
+    pub(super) fn build(
+        options: &ModelOptions,
+        view: &View<'_>,
+        t: usize,
+        last: Option<&Hyper>,
+        seed: u64,
+    ) -> Result<Option<Self>, StrategyError> {
+        let Some((x, values)) = observations(view)? else { return Ok(None) };
+        let observed: Vec<f64> = view.trials.iter().filter_map(Trial::value).collect();
+        let scale = OutputScale::of(&observed);
+        let y = scale.standardise_all(&values);
+        let lowest = scale.standardise(observed.iter().copied().fold(f64::INFINITY, f64::min));
+        let due = (t.max(1) - 1).is_multiple_of(options.refit_every);
+        let warm = last.map(|hyper| standardised(hyper, scale));
+        let (mut gp, refitted) = match warm {
+            Some(hyper) if !due => (GaussianProcess::new(options.family, hyper, x, y)?, None),
+            warm => {
+                let fitted =
+                    fit(options, view.space, scale, warm.clone(), seed_of(seed, Purpose::Fit, t as u64))
+                        .run(&x, &y);
+                let gp = match (fitted, warm) {
+                    (Ok(fitted), _) => fitted.gp,
+                    // The old explanation is better than none.
+                    (Err(_), Some(hyper)) => GaussianProcess::new(options.family, hyper, x, y)?,
+                    (Err(error), None) => return Err(error.into()),
+                };
+                // Through the metric's units and back, as the next iteration will see them.
+                let kept = restored(gp.hyper(), scale);
+                (gp, Some(kept))
+            }
+        };
+        for point in view.open() {
+            gp.fantasise(&view.space.encode(point)?, Fantasy::Mean)?;
+        }
+        Ok(Some(Self { gp, scale, lowest, refitted }))
+    }
+
+    /// What is expected at a point of the unit cube, in the metric's units.
+    pub(super) fn belief(&self, x: &[f64], acquisition: &dyn Acquisition) -> Result<Belief, StrategyError> {
+        let posterior = self.gp.predict(&Batch::of(self.gp.dim(), x))?;
+        let (mean, sd) = (posterior.mean[0], posterior.variance[0].sqrt());
+        Ok(Belief {
+            mean: self.scale.restore(mean),
+            sd: sd * self.scale.scale,
+            acquisition: acquisition.score(mean, sd).value,
+        })
+    }
+}
+
+/// Coded points and values of all trials that have ended; `None` if none has a value.
+fn observations(view: &View<'_>) -> Result<Option<(Batch, Vec<f64>)>, StrategyError> {
+    let worst = view.trials.iter().filter_map(Trial::value).fold(f64::NEG_INFINITY, f64::max);
+    if worst == f64::NEG_INFINITY {
+        return Ok(None);
+    }
+    let (mut x, mut y) = (Batch::new(view.space.dim()), Vec::with_capacity(view.trials.len()));
+    for trial in view.trials.iter().filter(|trial| !trial.is_open()) {
+        // A row of this space has its length.
+        let _ = x.push(&view.space.encode(trial.point())?);
+        y.push(trial.value().unwrap_or(worst));
+    }
+    Ok(Some((x, y)))
+}
+
+fn fit(options: &ModelOptions, space: &Space, scale: OutputScale, warm: Option<Hyper>, seed: u64) -> Fit {
+    let mut fit = if options.priors {
+        Fit::with_priors(options.family, space.dim())
+    } else {
+        // The paper does not say what its prior mean is; a fitted one does not depend on where the metric has its zero.
+        Fit { learn_mean: true, ..Fit::maximum_likelihood(options.family) }
+    };
+    if let Noise::Known(variance) = options.noise {
+        let variance = (variance / (scale.scale * scale.scale)).clamp(LEAST_NOISE, 1e6);
+        fit.bounds.noise_variance = (variance, variance);
+    }
+    fit.warm = warm;
+    fit.seed = seed;
+    fit
+}
+
+/// From the metric's units to those of standardised values.
+fn standardised(hyper: &Hyper, scale: OutputScale) -> Hyper {
+    let square = scale.scale * scale.scale;
+    // Values that hardly differ have a scale whose square vanishes.
+    let variance = |v: f64| (v / square).clamp(1e-12, 1e12);
+    Hyper {
+        lengthscales: hyper.lengthscales.clone(),
+        signal_variance: variance(hyper.signal_variance),
+        noise_variance: variance(hyper.noise_variance),
+        mean: scale.standardise(hyper.mean).clamp(-1e12, 1e12),
+    }
+}
+
+fn restored(hyper: &Hyper, scale: OutputScale) -> Hyper {
+    Hyper {
+        lengthscales: hyper.lengthscales.clone(),
+        signal_variance: scale.restore_variance(hyper.signal_variance),
+        noise_variance: scale.restore_variance(hyper.noise_variance),
+        mean: scale.restore(hyper.mean),
+    }
+}
