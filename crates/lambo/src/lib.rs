@@ -55,5 +55,6 @@ pub mod bandit;
 pub mod numeric;
 pub mod space;
 pub mod strategy;
+pub mod study;
 pub mod surrogate;
 pub mod trial;

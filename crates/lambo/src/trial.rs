@@ -167,6 +167,11 @@ impl Observed {
         self.stages = stages;
         Ok(self)
     }
+
+    /// The same trial with the sign of its value turned, for a study that maximises.
+    pub(crate) fn negated(self) -> Self {
+        Self { value: -self.value, ..self }
+    }
 }
 
 impl Failed {

@@ -1,0 +1,57 @@
+//! What a run of each module is expected to cost: given, or the mean of the runs that were measured.
+
+use crate::space::{Cost, Space};
+
+/// A mean for each module, updated by c̄ ← c̄ + (c − c̄) / n, which cannot overflow.
+#[derive(Clone, Debug)]
+pub(super) struct Costs {
+    modules: Vec<Mean>,
+    expected: Option<Vec<f64>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Mean {
+    Given(f64),
+    Measured { runs: u64, mean: f64 },
+    Unknown,
+}
+
+impl Costs {
+    /// Before any run.
+    pub(super) fn of(space: &Space) -> Self {
+        let kind = |cost| match cost {
+            Cost::Given(cost) => Mean::Given(cost),
+            Cost::Measured => Mean::Measured { runs: 0, mean: 0.0 },
+            Cost::Unknown => Mean::Unknown,
+        };
+        let mut costs =
+            Self { modules: space.modules().iter().map(|m| kind(m.cost_kind())).collect(), expected: None };
+        costs.expected = costs.numbers();
+        costs
+    }
+
+    /// One number per module, if there is one for all.
+    pub(super) fn expected(&self) -> Option<&[f64]> {
+        self.expected.as_deref()
+    }
+
+    /// Learns from the first `finished` modules of a run; one that broke off says little about a whole run.
+    pub(super) fn learn(&mut self, stages: &[Option<f64>], finished: usize) {
+        for (module, stage) in self.modules.iter_mut().zip(stages).take(finished) {
+            if let (Mean::Measured { runs, mean }, Some(cost)) = (module, stage) {
+                *runs = runs.saturating_add(1);
+                *mean += (cost - *mean) / *runs as f64;
+            }
+        }
+        self.expected = self.numbers();
+    }
+
+    fn numbers(&self) -> Option<Vec<f64>> {
+        let number = |module: &Mean| match *module {
+            Mean::Given(cost) => Some(cost),
+            Mean::Measured { runs, mean } => (runs > 0).then_some(mean),
+            Mean::Unknown => None,
+        };
+        self.modules.iter().map(number).collect()
+    }
+}

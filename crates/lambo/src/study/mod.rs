@@ -1,0 +1,270 @@
+//! The conversation: a study is asked what to try and told what became of it.
+//!
+//! [`Study::ask`] opens a trial, [`Study::tell`] gives it a value or a failure; several trials may be open at once. Everything that
+//! happens is an [`Event`]. A new study that replays the events of another arrives at the same state and proposes the same, bit for bit,
+//! without the work that found the proposals. The study keeps an [`Account`] of what each trial cost, stops by [`StopRules`], and turns
+//! the user's direction into the engine's, which minimises, at this edge and nowhere else.
+//!
+//! ```
+//! use lambo::space::{Cost, Module, Param, Space};
+//! use lambo::strategy::by_name;
+//! use lambo::study::{Direction, Event, StopRules, Study};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let space = Space::new([
+//!     Module::new("denoise", [Param::float("strength", 1.0, 15.0)?])?.cost(Cost::Given(10.0))?,
+//!     Module::new("train", [Param::float("lr", 1e-5, 1e-1)?.log()?])?.cost(Cost::Given(1.0))?,
+//! ])?;
+//! let new_study = || -> Result<Study, Box<dyn std::error::Error>> {
+//!     Ok(Study::new(space.clone(), by_name("random", &space, 7)?)
+//!         .direction(Direction::Maximize)?
+//!         .stop(StopRules { trials: Some(5), ..StopRules::default() })?
+//!         .label("random", 7, "")?)
+//! };
+//!
+//! let mut study = new_study()?;
+//! let mut journal: Vec<String> = Vec::new();
+//! while study.stopped().is_none() {
+//!     let trial = study.ask()?;
+//!     let strength = trial.point().get("strength").and_then(|v| v.as_float()).ok_or("a float")?;
+//!     if strength < 2.0 {
+//!         study.tell(trial.fail("diverged").after(1))?;
+//!     } else {
+//!         study.tell(trial.observe(-(strength - 7.0).powi(2))?)?;
+//!     }
+//!     for event in study.events_since(journal.len()) {
+//!         journal.push(serde_json::to_string(event)?);
+//!     }
+//! }
+//! assert_eq!(study.account().charges().len(), 5);
+//! let best = study.best().ok_or("one trial worked")?;
+//!
+//! // Another process, later.
+//! let events: Vec<Event> = journal.iter().map(|line| serde_json::from_str(line)).collect::<Result<_, _>>()?;
+//! let again = new_study()?.replay(events)?;
+//! assert_eq!(again.best(), Some(best));
+//! assert_eq!(again.events(), study.events());
+//! # Ok(())
+//! # }
+//! ```
+
+mod account;
+mod costs;
+mod error;
+mod event;
+mod fingerprint;
+mod regret;
+mod replay;
+mod state;
+mod stopping;
+
+pub use account::{Account, Charge};
+pub use error::StudyError;
+pub use event::{Direction, Event, FORMAT};
+pub use regret::{MovementRegret, RegretError};
+pub use stopping::{NoProgress, StopReason, StopRules};
+
+use crate::space::{CostModel, Space};
+use crate::strategy::{Proposal, Strategy, Why};
+use crate::trial::{Observed, Outcome, Proposed, Trial, TrialId};
+use state::State;
+
+/// A conversation with a strategy about a space. On every error it is as it was before.
+#[derive(Debug)]
+pub struct Study {
+    strategy: Box<dyn Strategy>,
+    state: State,
+    rules: StopRules,
+    label: Label,
+    events: Vec<Event>,
+    /// Where the event of each trial's proposal is.
+    asked: Vec<usize>,
+}
+
+/// What tells the events of one strategy from those of another.
+#[derive(Clone, Debug, Default)]
+struct Label {
+    strategy: String,
+    seed: u64,
+    options: String,
+}
+
+impl Study {
+    /// A study that minimises, charges by [`CostModel::Previous`], never stops and has no label.
+    pub fn new(space: Space, strategy: Box<dyn Strategy>) -> Self {
+        Self {
+            strategy,
+            state: State::new(space),
+            rules: StopRules::default(),
+            label: Label::default(),
+            events: Vec::new(),
+            asked: Vec::new(),
+        }
+    }
+
+    /// What is better.
+    pub fn direction(mut self, direction: Direction) -> Result<Self, StudyError> {
+        self.not_begun("direction")?;
+        self.state.direction = direction;
+        Ok(self)
+    }
+
+    /// Which earlier outputs are at hand.
+    pub fn cost_model(mut self, cost_model: CostModel) -> Result<Self, StudyError> {
+        self.not_begun("cost model")?;
+        self.state.cost_model = cost_model;
+        Ok(self)
+    }
+
+    /// When to stop.
+    pub fn stop(mut self, rules: StopRules) -> Result<Self, StudyError> {
+        self.not_begun("set of stopping rules")?;
+        rules.check(&self.state.space)?;
+        self.state.budget = rules.cost;
+        self.rules = rules;
+        Ok(self)
+    }
+
+    /// What the events belong to; a replay refuses those of another strategy, seed or options.
+    pub fn label(
+        mut self,
+        strategy: impl Into<String>,
+        seed: u64,
+        options: impl Into<String>,
+    ) -> Result<Self, StudyError> {
+        self.not_begun("label")?;
+        self.label = Label { strategy: strategy.into(), seed, options: options.into() };
+        Ok(self)
+    }
+
+    /// What to try next; refused once a stopping rule holds.
+    pub fn ask(&mut self) -> Result<Proposed, StudyError> {
+        if let Some(reason) = self.stopped() {
+            return Err(StudyError::Stopped { reason });
+        }
+        let proposal = self.strategy.propose(&self.state.view())?;
+        self.admit(proposal)
+    }
+
+    /// What became of an open trial. Every trial is told once, in any order, also after the study stopped.
+    pub fn tell(&mut self, outcome: impl Into<Outcome>) -> Result<(), StudyError> {
+        let outcome = outcome.into();
+        let event = match &outcome {
+            Outcome::Observed(trial) => {
+                Event::Observed { trial: trial.id(), value: trial.value(), stages: trial.stages().to_vec() }
+            }
+            Outcome::Failed(trial) => Event::Failed {
+                trial: trial.id(),
+                reason: trial.reason().to_owned(),
+                finished: trial.finished(),
+                stages: trial.stages().to_vec(),
+            },
+        };
+        self.state.close_trial(outcome)?;
+        self.events.push(event);
+        Ok(())
+    }
+
+    /// Tells a value where only the number of the trial is at hand, as after a restart.
+    pub fn tell_value(&mut self, id: TrialId, value: f64) -> Result<(), StudyError> {
+        let trial = self.state.find_open(id)?.clone();
+        self.tell(trial.observe(value)?)
+    }
+
+    /// Tells a failure where only the number of the trial is at hand, as after a restart.
+    pub fn tell_failure(&mut self, id: TrialId, reason: impl Into<String>) -> Result<(), StudyError> {
+        let trial = self.state.find_open(id)?.clone();
+        self.tell(trial.fail(reason))
+    }
+
+    /// What can be tuned.
+    pub fn space(&self) -> &Space {
+        &self.state.space
+    }
+
+    /// The open trials in the order asked: after a restart, what was running when the process ended.
+    pub fn open(&self) -> impl Iterator<Item = &Proposed> {
+        self.state.open()
+    }
+
+    /// All trials in the order asked, with the values as they were told.
+    pub fn trials(&self) -> impl ExactSizeIterator<Item = Trial> + '_ {
+        self.state.trials()
+    }
+
+    /// What led to a trial.
+    pub fn proposal(&self, id: TrialId) -> Option<&Proposal> {
+        let index = usize::try_from(id.index()).ok()?;
+        match self.events.get(*self.asked.get(index)?)? {
+            Event::Asked { proposal, .. } => Some(proposal),
+            _ => None,
+        }
+    }
+
+    /// Why a trial was proposed.
+    pub fn why(&self, id: TrialId) -> Option<&Why> {
+        self.proposal(id).map(Proposal::why)
+    }
+
+    /// The best trial so far, the first one told among equals.
+    pub fn best(&self) -> Option<Observed> {
+        self.state.best()
+    }
+
+    /// The stopping rule that holds, if one does.
+    pub fn stopped(&self) -> Option<StopReason> {
+        self.rules.holds(self.state.direction, self.state.asked(), self.state.account())
+    }
+
+    /// What the trials cost.
+    pub fn account(&self) -> &Account {
+        self.state.account()
+    }
+
+    /// Everything that happened.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// What happened after the first `n` events.
+    pub fn events_since(&self, n: usize) -> &[Event] {
+        self.events.get(n..).unwrap_or_default()
+    }
+
+    /// Makes a proposal a trial: the one way for new ones and for those of a replay.
+    fn admit(&mut self, proposal: Proposal) -> Result<Proposed, StudyError> {
+        self.state.check_point(&proposal.point)?;
+        event::check_writable(self.state.next_id(), &proposal)?;
+        self.strategy.accept(&self.state.view(), &proposal)?;
+        // Nothing below is refused: the point is one of the space.
+        let trial = self.state.open_trial(proposal.point.clone())?;
+        if self.events.is_empty() {
+            self.begin(self.started());
+        }
+        self.asked.push(self.events.len());
+        self.events.push(Event::Asked { trial: trial.id(), proposal: Box::new(proposal) });
+        Ok(trial)
+    }
+
+    fn begin(&mut self, started: Event) {
+        self.events.push(started);
+    }
+
+    /// The first event.
+    fn started(&self) -> Event {
+        Event::Started {
+            format: FORMAT,
+            lambo: env!("CARGO_PKG_VERSION").to_owned(),
+            strategy: self.label.strategy.clone(),
+            seed: self.label.seed,
+            options: self.label.options.clone(),
+            direction: self.state.direction,
+            cost_model: self.state.cost_model,
+            space: fingerprint::fingerprint(&self.state.space),
+        }
+    }
+
+    fn not_begun(&self, what: &'static str) -> Result<(), StudyError> {
+        if self.events.is_empty() { Ok(()) } else { Err(StudyError::Begun { what }) }
+    }
+}

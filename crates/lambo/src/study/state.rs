@@ -1,0 +1,220 @@
+//! What a study knows, and the two steps that change it: a proposal becomes a trial, a trial gets its outcome.
+//!
+//! A live study and a replayed one take the same steps, so that they are in the same state by construction.
+
+use std::collections::BTreeSet;
+
+use super::account::{Account, Charge, charge};
+use super::costs::Costs;
+use super::error::StudyError;
+use super::event::Direction;
+use crate::space::{CostModel, Movement, Point, RunHistory, Space};
+use crate::strategy::View;
+use crate::trial::{Failed, Observed, Outcome, Proposed, Trial, TrialId};
+
+/// Everything but the strategy and the events.
+#[derive(Clone, Debug)]
+pub(super) struct State {
+    pub(super) space: Space,
+    pub(super) direction: Direction,
+    pub(super) cost_model: CostModel,
+    pub(super) budget: Option<f64>,
+    /// In the order asked, minimised.
+    trials: Vec<Trial>,
+    /// Which of them are open.
+    open: BTreeSet<usize>,
+    /// The runs in the order told: what trials are charged after.
+    told: RunHistory,
+    /// The same, and open trials as if they had finished: what proposals are made after.
+    planned: RunHistory,
+    costs: Costs,
+    account: Account,
+    /// The first of the best trials told.
+    best: Option<usize>,
+}
+
+impl State {
+    pub(super) fn new(space: Space) -> Self {
+        Self {
+            costs: Costs::of(&space),
+            space,
+            direction: Direction::default(),
+            cost_model: CostModel::default(),
+            budget: None,
+            trials: Vec::new(),
+            open: BTreeSet::new(),
+            told: RunHistory::new(),
+            planned: RunHistory::new(),
+            account: Account::default(),
+            best: None,
+        }
+    }
+
+    /// What the strategy sees.
+    pub(super) fn view(&self) -> View<'_> {
+        View {
+            space: &self.space,
+            trials: &self.trials,
+            costs: self.costs.expected(),
+            cost_model: self.cost_model,
+            history: &self.planned,
+            spent: self.account.spent(),
+            budget: self.budget,
+        }
+    }
+
+    pub(super) fn account(&self) -> &Account {
+        &self.account
+    }
+
+    pub(super) fn asked(&self) -> usize {
+        self.trials.len()
+    }
+
+    /// The number of the next trial.
+    pub(super) fn next_id(&self) -> TrialId {
+        TrialId::new(self.trials.len() as u64)
+    }
+
+    pub(super) fn open(&self) -> impl Iterator<Item = &Proposed> {
+        let trial = |index: &usize| match self.trials.get(*index) {
+            Some(Trial::Proposed(trial)) => Some(trial),
+            _ => None,
+        };
+        self.open.iter().filter_map(trial)
+    }
+
+    /// All trials with the user's values.
+    pub(super) fn trials(&self) -> impl ExactSizeIterator<Item = Trial> + '_ {
+        self.trials.iter().map(|trial| match trial {
+            Trial::Observed(trial) => Trial::Observed(self.turned(trial.clone())),
+            other => other.clone(),
+        })
+    }
+
+    /// The best trial with the user's value.
+    pub(super) fn best(&self) -> Option<Observed> {
+        match self.trials.get(self.best?)? {
+            Trial::Observed(trial) => Some(self.turned(trial.clone())),
+            _ => None,
+        }
+    }
+
+    /// The open trial of that number.
+    pub(super) fn find_open(&self, id: TrialId) -> Result<&Proposed, StudyError> {
+        let index = usize::try_from(id.index()).ok();
+        match index.and_then(|index| self.trials.get(index)) {
+            None => Err(StudyError::UnknownTrial { id, asked: self.trials.len() }),
+            Some(Trial::Proposed(trial)) => Ok(trial),
+            Some(_) => Err(StudyError::Closed { id }),
+        }
+    }
+
+    /// Whether a point may become the next trial.
+    pub(super) fn check_point(&self, point: &Point) -> Result<(), StudyError> {
+        // Only a point of the space has a code.
+        self.space.encode(point)?;
+        if self.space.allows(point) {
+            return Ok(());
+        }
+        Err(StudyError::Forbidden { id: self.next_id(), point: point.to_string() })
+    }
+
+    /// Opens the next trial.
+    pub(super) fn open_trial(&mut self, point: Point) -> Result<Proposed, StudyError> {
+        self.planned.record(&self.space, &point)?;
+        let trial = Proposed::new(self.next_id(), point);
+        self.open.insert(self.trials.len());
+        self.trials.push(Trial::Proposed(trial.clone()));
+        Ok(trial)
+    }
+
+    /// Gives an open trial its outcome, which has the user's value.
+    pub(super) fn close_trial(&mut self, outcome: Outcome) -> Result<(), StudyError> {
+        let id = outcome.id();
+        let modules = self.space.modules().len();
+        let open = self.find_open(id)?;
+        if open.point() != outcome.point() {
+            let (asked, told) = (open.point().to_string(), outcome.point().to_string());
+            return Err(StudyError::OtherPoint { id, asked, told });
+        }
+        // The trial's own point, whose names the space knows at a glance.
+        let point = open.point().clone();
+        let stages = outcome.stages();
+        if !stages.is_empty() && stages.len() != modules {
+            return Err(StudyError::Stages { id, found: stages.len(), modules });
+        }
+        let movement = self.told.movement(&self.space, self.cost_model, &point)?;
+        let (movement, done, whole) = match &outcome {
+            Outcome::Observed(_) => (movement, modules, modules),
+            Outcome::Failed(trial) => {
+                let (movement, done) = until_failure(trial, movement, modules)?;
+                (movement, done, trial.finished())
+            }
+        };
+        let cost = charge(&self.space, &movement, stages);
+        let cumulative = self.account.spent() + cost.unwrap_or(0.0);
+        if !cumulative.is_finite() {
+            return Err(StudyError::Overflow { id });
+        }
+        let value = if let Outcome::Observed(trial) = &outcome { Some(trial.value()) } else { None };
+        let before = self.account.best();
+        let improves = value.is_some_and(|v| before.is_none_or(|b| self.direction.is_better(v, b)));
+        let best = if improves { value } else { before };
+
+        // Nothing below is refused: the point is one of the space.
+        self.told.record_until(&self.space, &point, done)?;
+        let index = id.index() as usize;
+        self.open.remove(&index);
+        self.costs.learn(stages, whole);
+        self.account.push(Charge { trial: id, movement, cost, cumulative, value, best });
+        if improves {
+            self.best = Some(index);
+        }
+        let failed = matches!(outcome, Outcome::Failed(_));
+        if let Some(slot) = self.trials.get_mut(index) {
+            *slot = match outcome {
+                Outcome::Observed(trial) if self.direction == Direction::Maximize => {
+                    Trial::Observed(trial.negated())
+                }
+                other => other.into(),
+            };
+        }
+        if failed { self.plan_anew() } else { Ok(()) }
+    }
+
+    /// A failure takes back outputs that had been counted on.
+    fn plan_anew(&mut self) -> Result<(), StudyError> {
+        let mut planned = self.told.clone();
+        for trial in self.open() {
+            planned.record(&self.space, trial.point())?;
+        }
+        self.planned = planned;
+        Ok(())
+    }
+
+    fn turned(&self, trial: Observed) -> Observed {
+        match self.direction {
+            Direction::Minimize => trial,
+            Direction::Maximize => trial.negated(),
+        }
+    }
+}
+
+/// Which modules ran before a failure, and how many have their outputs at hand.
+///
+/// Something was running when the trial broke: at the earliest the first module that had to run.
+fn until_failure(
+    trial: &Failed,
+    mut movement: Movement,
+    modules: usize,
+) -> Result<(Movement, usize), StudyError> {
+    let finished = trial.finished();
+    if finished > modules {
+        return Err(StudyError::Finished { id: trial.id(), finished, modules });
+    }
+    let at_hand = movement.runs.iter().position(|runs| *runs).unwrap_or(modules);
+    let done = finished.max(at_hand);
+    movement.runs.iter_mut().skip(done.saturating_add(1)).for_each(|runs| *runs = false);
+    Ok((movement, done))
+}

@@ -1,0 +1,151 @@
+//! When a study ends: the first rule that holds.
+//!
+//! Rules are asked before every trial, never during a replay, so that a study can be continued with other rules. Open trials are
+//! still told after a rule holds.
+
+use std::fmt;
+
+use super::account::Account;
+use super::error::StudyError;
+use super::event::Direction;
+use crate::space::{Cost, Space};
+
+/// When to stop; without rules a study goes on for ever.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StopRules {
+    /// After so many trials were asked for, open and failed ones included.
+    pub trials: Option<usize>,
+    /// When so much has been spent.
+    pub cost: Option<f64>,
+    /// When a value is at least as good as this one, in the user's direction.
+    pub target: Option<f64>,
+    /// When the best value does not get better.
+    pub no_progress: Option<NoProgress>,
+}
+
+/// The last trials told, failed ones included, brought too little.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NoProgress {
+    /// How many of them.
+    pub trials: usize,
+    /// What they must improve the best value by; 0 for anything at all.
+    pub at_least: f64,
+}
+
+/// The rule that ended a study.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum StopReason {
+    /// A value is good enough.
+    Target {
+        /// What was wanted.
+        target: f64,
+        /// What was found.
+        best: f64,
+    },
+    /// So much has been spent.
+    Cost {
+        /// What may be spent.
+        limit: f64,
+        /// What was spent.
+        spent: f64,
+    },
+    /// So many trials were asked for.
+    Trials {
+        /// How many may be.
+        limit: usize,
+    },
+    /// The best value does not get better.
+    NoProgress(NoProgress),
+}
+
+impl fmt::Display for StopReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Target { target, best } => write!(f, "the value {best} reaches the target {target}"),
+            Self::Cost { limit, spent } => write!(f, "{spent} of the budget of {limit} is spent"),
+            Self::Trials { limit: 1 } => write!(f, "the one trial that was allowed was asked for"),
+            Self::Trials { limit } => write!(f, "all {limit} trials were asked for"),
+            Self::NoProgress(NoProgress { trials, at_least }) if *at_least > 0.0 => {
+                write!(f, "the last {trials} trials improved the best value by less than {at_least}")
+            }
+            Self::NoProgress(rule) => {
+                write!(f, "the last {} trials did not improve the best value", rule.trials)
+            }
+        }
+    }
+}
+
+impl StopRules {
+    /// Whether the rules make sense for a space.
+    pub(super) fn check(&self, space: &Space) -> Result<(), StudyError> {
+        let refuse = |rule, problem: String| Err(StudyError::Rule { rule, problem });
+        if self.trials == Some(0) {
+            return refuse("trials", "0 trials are no study; give at least 1".into());
+        }
+        if let Some(cost) = self.cost {
+            if !(cost.is_finite() && cost > 0.0) {
+                return refuse(
+                    "cost",
+                    format!("a budget of {cost} makes no sense; give a finite number above 0"),
+                );
+            }
+            if let Some(module) = space.modules().iter().find(|m| m.cost_kind() == Cost::Unknown) {
+                let name = module.name();
+                return refuse(
+                    "cost",
+                    format!("nobody knows what module `{name}` costs; give it a cost or have it measured"),
+                );
+            }
+        }
+        if let Some(target) = self.target.filter(|target| !target.is_finite()) {
+            return refuse("target", format!("no value reaches {target}; give a finite number"));
+        }
+        match self.no_progress {
+            Some(rule) if rule.trials == 0 => {
+                refuse("no_progress", "0 trials show nothing; look at 1 at least".into())
+            }
+            Some(rule) if !(rule.at_least.is_finite() && rule.at_least >= 0.0) => {
+                let at_least = rule.at_least;
+                refuse("no_progress", format!("`at_least` is {at_least}; give a finite number of at least 0"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The first rule that holds.
+    pub(super) fn holds(&self, direction: Direction, asked: usize, account: &Account) -> Option<StopReason> {
+        let best = account.best();
+        if let (Some(target), Some(best)) = (self.target, best)
+            && !direction.is_better(target, best)
+        {
+            return Some(StopReason::Target { target, best });
+        }
+        if let Some(limit) = self.cost
+            && account.spent() >= limit
+        {
+            return Some(StopReason::Cost { limit, spent: account.spent() });
+        }
+        if let Some(limit) = self.trials
+            && asked >= limit
+        {
+            return Some(StopReason::Trials { limit });
+        }
+        self.no_progress.filter(|rule| rule.holds(account)).map(StopReason::NoProgress)
+    }
+}
+
+impl NoProgress {
+    fn holds(&self, account: &Account) -> bool {
+        let charges = account.charges();
+        let Some(first) = charges.len().checked_sub(self.trials) else { return false };
+        let before = first.checked_sub(1).and_then(|last| charges.get(last)).and_then(|charge| charge.best);
+        match (before, account.best()) {
+            // Bests only get better, so that the distance is the improvement in either direction.
+            (Some(before), Some(now)) => before == now || (before - now).abs() < self.at_least,
+            // The first value of all is progress; failures alone are none.
+            (None, now) => now.is_none(),
+            (Some(_), None) => false,
+        }
+    }
+}
