@@ -20,8 +20,8 @@ struct Item {
 
 /// Who shows it.
 enum How {
-    /// `lambo-lab evidence NAME`, optimised, which writes `experiments/engine/NAME.json`.
-    Lab,
+    /// `lambo-lab evidence NAME`, optimised, which writes `NAME.json` into this folder of `experiments/`.
+    Lab(&'static str),
     /// Another cargo command.
     Cargo(&'static str),
 }
@@ -31,8 +31,10 @@ impl Item {
     fn command(&self) -> Vec<String> {
         let name = self.name;
         let line = match self.how {
-            How::Lab => {
-                format!("run --release -p lambo-lab -- evidence {name} --out experiments/engine/{name}.json")
+            How::Lab(folder) => {
+                format!(
+                    "run --release -p lambo-lab -- evidence {name} --out experiments/{folder}/{name}.json"
+                )
             }
             How::Cargo(line) => line.to_owned(),
         };
@@ -50,22 +52,47 @@ const ITEMS: &[Item] = &[
     Item {
         name: "maximiser",
         about: "the default acquisition maximiser reaches 99% of a brute-force search in 95% of random problems",
-        how: How::Lab,
+        how: How::Lab("engine"),
     },
     Item {
         name: "kernels",
         about: "dense kernels run at half the speed of a matrix product or more, on one thread",
-        how: How::Lab,
+        how: How::Lab("engine"),
     },
     Item {
         name: "memory",
         about: "a fit and a suggestion with 5,000 observations stay below three matrices of covariances",
-        how: How::Lab,
+        how: How::Lab("engine"),
     },
     Item {
         name: "scaling",
         about: "a suggestion without a refit costs no more than O(n²) up to 5,000 observations",
-        how: How::Lab,
+        how: How::Lab("engine"),
+    },
+    Item {
+        name: "laziness",
+        about: "LaMBO moves the first module in at most half of the iterations at depth 1, one of eight at depth 4",
+        how: How::Lab("lambo"),
+    },
+    Item {
+        name: "regret",
+        about: "the movement regret of lambo grows sublinearly over 400 trials, that of gp-ucb does not",
+        how: How::Lab("lambo"),
+    },
+    Item {
+        name: "ask",
+        about: "one ask with 8 arms at 200 trials costs no more than 4 of plain GP-UCB",
+        how: How::Lab("lambo"),
+    },
+    Item {
+        name: "resume",
+        about: "a study of 1,000 trials resumes in under 2 seconds and proposes what it would have proposed",
+        how: How::Lab("lambo"),
+    },
+    Item {
+        name: "settings",
+        about: "variants of LaMBO's settings on six problems; the default ones beat the paper's",
+        how: How::Lab("lambo"),
     },
     Item {
         name: "peers",

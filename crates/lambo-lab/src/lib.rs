@@ -3,6 +3,7 @@
 //! - [`evidence`]: slow runs that back what is claimed of the engine.
 //! - [`problems`]: test functions with exactly known minima, plain or shifted by a seeded offset.
 //! - [`mod@reference`]: the engine's numbers against files of independently computed ones.
+//! - [`simulate`]: runs of a strategy on a test problem that is split into modules.
 //! - [`suggest`]: one suggestion from raw arrays, timed.
 //!
 //! The `lambo-lab` binary is a thin face over these.
@@ -11,4 +12,5 @@ pub mod cli;
 pub mod evidence;
 pub mod problems;
 pub mod reference;
+pub mod simulate;
 pub mod suggest;

@@ -6,15 +6,25 @@
 //! | `kernels` | the dense kernels run at half the speed of a matrix product or more, on one thread |
 //! | `memory` | a fit and a suggestion need less than three matrices of covariances |
 //! | `scaling` | a suggestion without a refit costs O(n²) |
+//! | `laziness` | LaMBO moves the first module as rarely as its depth promises |
+//! | `regret` | the movement regret of LaMBO grows sublinearly, that of GP-UCB does not |
+//! | `ask` | one ask with eight arms costs no more than four of GP-UCB |
+//! | `settings` | the default settings of LaMBO beat the paper's |
+//! | `resume` | a study of 1,000 trials resumes in under 2 seconds and goes on as if nothing had happened |
 //!
 //! A file says how it came about: command, seed, date, cores and version. Progress goes to standard error.
 
+mod ask;
 mod clock;
 mod data;
 mod kernels;
+mod laziness;
 mod maximiser;
 mod memory;
+mod regret;
+mod resume;
 mod scaling;
+mod settings;
 
 use crate::cli::write_out;
 use anyhow::{Context, Result};
@@ -46,6 +56,16 @@ enum Run {
     Memory(memory::Options),
     /// The exponent of n in the time of a suggestion without a refit.
     Scaling(scaling::Options),
+    /// How often LaMBO moves the first module, at depths 1 and 4.
+    Laziness(laziness::Options),
+    /// How fast the movement regret grows.
+    Regret(regret::Options),
+    /// One ask with eight arms beside one of GP-UCB.
+    Ask(ask::Options),
+    /// Which settings of LaMBO are worth having.
+    Settings(settings::Options),
+    /// What it takes to resume a long study.
+    Resume(resume::Options),
     /// What `memory` measures, in a process of its own.
     #[command(hide = true)]
     MemoryOfThisProcess(memory::Options),
@@ -86,6 +106,11 @@ pub fn run(options: &Options) -> Result<bool> {
         Run::Kernels(run) => ("kernels", kernels::CLAIM, kernels::run(run, seed)?),
         Run::Memory(run) => ("memory", memory::CLAIM, memory::run(run, seed)?),
         Run::Scaling(run) => ("scaling", scaling::CLAIM, scaling::run(run, seed)?),
+        Run::Laziness(run) => ("laziness", laziness::CLAIM, laziness::run(run, seed)?),
+        Run::Regret(run) => ("regret", regret::CLAIM, regret::run(run, seed)?),
+        Run::Ask(run) => ("ask", ask::CLAIM, ask::run(run, seed)?),
+        Run::Settings(run) => ("settings", settings::CLAIM, settings::run(run, seed)?),
+        Run::Resume(run) => ("resume", resume::CLAIM, resume::run(run, seed)?),
         Run::MemoryOfThisProcess(run) => {
             write_out(format_args!("{}\n", serde_json::to_string(&memory::measure(run, seed)?)?))?;
             return Ok(true);

@@ -116,7 +116,7 @@ fn suggest_again(case: &mut Case, seed: u64) -> Result<()> {
 }
 
 /// The slope of the least-squares line through the logarithms.
-fn slope(pairs: impl Iterator<Item = (usize, f64)>) -> f64 {
+pub(super) fn slope(pairs: impl Iterator<Item = (usize, f64)>) -> f64 {
     let logs: Vec<(f64, f64)> = pairs.map(|(n, seconds)| ((n as f64).ln(), seconds.ln())).collect();
     let count = logs.len() as f64;
     let (mean_n, mean_t) = logs.iter().fold((0.0, 0.0), |sum, p| (sum.0 + p.0 / count, sum.1 + p.1 / count));

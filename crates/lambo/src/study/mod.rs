@@ -7,7 +7,6 @@
 //!
 //! ```
 //! use lambo::space::{Cost, Module, Param, Space};
-//! use lambo::strategy::by_name;
 //! use lambo::study::{Direction, Event, StopRules, Study};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -16,10 +15,9 @@
 //!     Module::new("train", [Param::float("lr", 1e-5, 1e-1)?.log()?])?.cost(Cost::Given(1.0))?,
 //! ])?;
 //! let new_study = || -> Result<Study, Box<dyn std::error::Error>> {
-//!     Ok(Study::new(space.clone(), by_name("random", &space, 7)?)
+//!     Ok(Study::named(space.clone(), "lambo", 7)?
 //!         .direction(Direction::Maximize)?
-//!         .stop(StopRules { trials: Some(5), ..StopRules::default() })?
-//!         .label("random", 7, "")?)
+//!         .stop(StopRules { trials: Some(20), ..StopRules::default() })?)
 //! };
 //!
 //! let mut study = new_study()?;
@@ -36,7 +34,7 @@
 //!         journal.push(serde_json::to_string(event)?);
 //!     }
 //! }
-//! assert_eq!(study.account().charges().len(), 5);
+//! assert_eq!(study.account().charges().len(), 20);
 //! let best = study.best().ok_or("one trial worked")?;
 //!
 //! // Another process, later.
@@ -65,7 +63,7 @@ pub use regret::{MovementRegret, RegretError};
 pub use stopping::{NoProgress, StopReason, StopRules};
 
 use crate::space::{CostModel, Space};
-use crate::strategy::{Proposal, Strategy, Why};
+use crate::strategy::{Proposal, Strategy, Why, by_name};
 use crate::trial::{Observed, Outcome, Proposed, Trial, TrialId};
 use state::State;
 
@@ -100,6 +98,12 @@ impl Study {
             events: Vec::new(),
             asked: Vec::new(),
         }
+    }
+
+    /// A study of a strategy by name with its default options, labelled with the name and the seed.
+    pub fn named(space: Space, strategy: &str, seed: u64) -> Result<Self, StudyError> {
+        let chosen = by_name(strategy, &space, seed)?;
+        Self::new(space, chosen).label(strategy, seed, "default")
     }
 
     /// What is better.

@@ -76,7 +76,7 @@ impl State {
                     (None, FirstPartition::Diameter(diameter)) => Some(*diameter),
                     (None, FirstPartition::Bisect) => None,
                 };
-                if m >= last {
+                if m >= last || space.module_coordinates(m).is_empty() {
                     Partition::whole(space, m)
                 } else if !space.cuts(m).is_empty() {
                     Partition::by_cuts(space, m)

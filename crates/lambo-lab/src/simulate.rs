@@ -1,0 +1,146 @@
+//! Runs of a strategy on a test problem that is split into modules: what it tried, what that was worth and what it cost.
+
+use crate::problems::Problem;
+use anyhow::{Result, ensure};
+use lambo::space::{Cost, Module, Movement, Param, Point, Space};
+use lambo::strategy::{Strategy, Why};
+use lambo::study::Study;
+use rand::SeedableRng;
+use rand::distr::{Distribution, Open01};
+use rand_chacha::ChaCha8Rng;
+use std::time::Instant;
+
+/// A test problem whose variables belong to modules.
+#[derive(Debug)]
+pub struct Pipeline {
+    /// The function.
+    pub problem: Problem,
+    /// Variables of each module, in order.
+    pub split: Vec<usize>,
+    /// What each module costs.
+    pub costs: Vec<f64>,
+    /// Standard deviation of the noise on normalised values.
+    pub noise: f64,
+}
+
+/// One trial of a run.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// What was tried.
+    pub point: Point,
+    /// The value without noise, mapped so that the minimum is 0 and the maximum 1: the simple regret.
+    pub value: f64,
+    /// What had to run, with only the outputs of the trial before at hand.
+    pub movement: Movement,
+    /// Why.
+    pub why: Why,
+    /// How long the proposal took.
+    pub ask_seconds: f64,
+}
+
+impl Pipeline {
+    /// `hartmann6` with variables `3,3` and costs `10,1`, say.
+    pub fn new(problem: &str, split: &[usize], costs: &[f64], noise: f64) -> Result<Self> {
+        let problem: Problem = problem.parse()?;
+        let variables: usize = split.iter().sum();
+        ensure!(
+            variables == problem.dim(),
+            "{} has {} variables, but the modules have {variables}",
+            problem.name(),
+            problem.dim()
+        );
+        ensure!(split.len() == costs.len(), "{} modules but {} costs", split.len(), costs.len());
+        ensure!(
+            noise >= 0.0 && noise.is_finite(),
+            "the noise is {noise}; give a finite number of at least 0"
+        );
+        Ok(Self { problem, split: split.to_vec(), costs: costs.to_vec(), noise })
+    }
+
+    /// What can be tuned: x1, x2, … in modules m1, m2, ….
+    pub fn space(&self) -> Result<Space> {
+        let (low, high) = self.problem.interval();
+        let mut first = 0;
+        let modules = self.split.iter().zip(&self.costs).enumerate().map(|(m, (&count, &cost))| {
+            let params = (first..first + count).map(|i| Param::float(&format!("x{}", i + 1), low, high));
+            first += count;
+            Ok(Module::new(&format!("m{}", m + 1), params.collect::<Result<Vec<_>, _>>()?)?
+                .cost(Cost::Given(cost))?)
+        });
+        Ok(Space::new(modules.collect::<Result<Vec<_>>>()?)?)
+    }
+
+    /// The normalised value at a point, without noise.
+    pub fn value(&self, point: &Point) -> Result<f64> {
+        let x: Vec<f64> = point.values().iter().filter_map(|value| value.as_float()).collect();
+        Ok(self.problem.normalise(self.problem.evaluate(&x)?))
+    }
+
+    /// A run of a strategy over `trials` trials. The noise depends on the seed and the number of the trial alone.
+    pub fn run(&self, strategy: Box<dyn Strategy>, trials: usize, seed: u64) -> Result<Vec<Step>> {
+        self.run_until(strategy, trials, f64::INFINITY, seed)
+    }
+
+    /// As [`Pipeline::run`], but over at the trial that brings the cost to `budget`.
+    pub fn run_until(
+        &self,
+        strategy: Box<dyn Strategy>,
+        trials: usize,
+        budget: f64,
+        seed: u64,
+    ) -> Result<Vec<Step>> {
+        let space = self.space()?;
+        let mut study = Study::new(space.clone(), strategy);
+        let mut steps: Vec<Step> = Vec::with_capacity(trials);
+        let mut spent = 0.0;
+        for number in 0..trials {
+            if spent >= budget {
+                break;
+            }
+            let started = Instant::now();
+            let trial = study.ask()?;
+            let ask_seconds = started.elapsed().as_secs_f64();
+            let point = trial.point().clone();
+            let value = self.value(&point)?;
+            let movement = space.movement(steps.last().map(|step| &step.point), &point)?;
+            spent += movement.cost(&self.costs)?;
+            let why = study.why(trial.id()).cloned();
+            study.tell(trial.observe(value + self.noise * normal(seed, number as u64))?)?;
+            let Some(why) = why else { anyhow::bail!("trial {number} has no explanation") };
+            steps.push(Step { point, value, movement, why, ask_seconds });
+        }
+        Ok(steps)
+    }
+}
+
+/// A standard normal number for a trial, by Box and Muller.
+fn normal(seed: u64, number: u64) -> f64 {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(number);
+    let (u, v): (f64, f64) = (Open01.sample(&mut rng), Open01.sample(&mut rng));
+    (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+}
+
+/// A run for each seed, shared by the cores, with a line of progress for each; in the order of the seeds.
+pub fn in_parallel<T: Send>(
+    name: &str,
+    seeds: &[u64],
+    run: impl Fn(u64) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    use rayon::prelude::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    let (done, started) = (AtomicUsize::new(0), Instant::now());
+    // One run at a time per core: a run's own parallel parts would only wait for each other.
+    seeds
+        .par_iter()
+        .with_max_len(1)
+        .map(|&seed| {
+            let outcome = run(seed)?;
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            let elapsed = started.elapsed().as_secs_f64();
+            let left = elapsed / done as f64 * (seeds.len() - done) as f64;
+            eprintln!("{name}: run {done} of {}, {elapsed:.0} s, about {left:.0} s left", seeds.len());
+            Ok(outcome)
+        })
+        .collect()
+}

@@ -1,0 +1,57 @@
+//! Who takes part: every name of the catalogue, and LaMBO under options that change its course.
+
+use lambo::acquisition::Beta;
+use lambo::space::Space;
+use lambo::strategy::lambo::{Alpha, Depths, FirstPartition, LossScale, Theory};
+use lambo::strategy::{Design, Lambo, LamboOptions, NAMES, Strategy, by_name};
+use lambo::study::Study;
+
+/// A strategy with a short starting design, so that short runs reach its model.
+pub fn make(name: &str, space: &Space, seed: u64) -> Box<dyn Strategy> {
+    let paper = || LamboOptions { design: Design::Uniform(4), ..LamboOptions::paper() };
+    let options = match name {
+        "lambo, short" => LamboOptions { design: Design::Sobol(4), ..LamboOptions::default() },
+        "lambo-paper, short" => paper(),
+        "lambo-paper, nested start" => {
+            LamboOptions { design: Design::Nested { points: 6, every: 2 }, ..LamboOptions::paper() }
+        }
+        "lambo-paper, clipped" => {
+            LamboOptions { losses: LossScale::Clip, alpha: Alpha::Lcb(Beta::Sqrt), ..paper() }
+        }
+        "lambo-paper, raw EI" => LamboOptions { losses: LossScale::Raw, alpha: Alpha::Ei, ..paper() },
+        "lambo-paper, MES" => LamboOptions { alpha: Alpha::Mes { samples: 4 }, ..paper() },
+        "lambo-paper, Gittins" => LamboOptions { alpha: Alpha::Gittins(0.01), ..paper() },
+        "lambo-paper, fine and deep" => LamboOptions {
+            partition: FirstPartition::Diameter(0.6),
+            depths: Depths::FromCosts,
+            max_arms: 16,
+            ..paper()
+        },
+        "lambo-paper, theory" => {
+            LamboOptions { theory: Some(Theory { horizon: 200, lipschitz: None }), max_arms: 16, ..paper() }
+        }
+        _ => return by_name(name, space, seed).unwrap(),
+    };
+    Box::new(Lambo::new(space, options, seed).unwrap())
+}
+
+/// Every contestant's name.
+pub fn all() -> impl Iterator<Item = &'static str> {
+    let variants = [
+        "lambo, short",
+        "lambo-paper, short",
+        "lambo-paper, nested start",
+        "lambo-paper, clipped",
+        "lambo-paper, raw EI",
+        "lambo-paper, MES",
+        "lambo-paper, Gittins",
+        "lambo-paper, fine and deep",
+        "lambo-paper, theory",
+    ];
+    NAMES.into_iter().chain(variants)
+}
+
+/// A study of a contestant.
+pub fn study(name: &str, space: &Space, seed: u64) -> Study {
+    Study::new(space.clone(), make(name, space, seed))
+}
