@@ -123,3 +123,42 @@ fn nonsense_is_refused_and_leaves_the_state_alone() {
     assert!(matches!(bandit.importance_weighted(9, 0.0), Err(BanditError::NoSuchArm { .. })));
     assert_eq!(bandit, before);
 }
+
+#[test]
+fn a_refresh_among_some_arms_leaves_the_others_impossible() {
+    let mut bandit = bandit(&[2, 2], &[1, 1], 1.0);
+    bandit.place(3, 1).unwrap();
+    bandit.refresh_among(&[true, false, true, true]).unwrap();
+    assert!(close(&bandit.p(), &[1.0 / 3.0, 0.0, 1.0 / 3.0, 1.0 / 3.0]));
+    assert_eq!((bandit.arm(), bandit.level()), (3, 1));
+    let before = bandit.clone();
+    assert_eq!(bandit.refresh_among(&[false; 4]), Err(BanditError::NoMass));
+    let refused = bandit.refresh_among(&[true; 3]);
+    assert_eq!(refused, Err(BanditError::Arms { what: "weights", found: 3, arms: 4 }));
+    assert_eq!(bandit, before);
+}
+
+#[test]
+fn a_replanted_bandit_has_the_new_trees_arms_and_its_old_rate() {
+    let old = bandit(&[2], &[1], 0.25);
+    let tree = Tree::new(&[3], &[2]).unwrap();
+    let weights = [1000.0, f64::NEG_INFINITY, 1000.0 + 3f64.ln()];
+    let new = old.clone().replant(tree.clone(), &weights, 2, 9).unwrap();
+    // The weights are far beyond exp; a logarithm near 1000 is known to 1e-13.
+    assert!(new.p().iter().zip([0.25, 0.0, 0.75]).all(|(p, want)| (p - want).abs() < 1e-12));
+    assert_eq!((new.eta(), new.arm(), new.level(), new.tree()), (0.25, 2, 2, &tree));
+    let replant = |weights: &[f64], arm| old.clone().replant(tree.clone(), weights, arm, 0);
+    assert_eq!(replant(&[f64::NEG_INFINITY; 3], 0), Err(BanditError::NoMass));
+    assert_eq!(replant(&[0.0; 3], 3), Err(BanditError::NoSuchArm { arm: 3, last: 2 }));
+    assert!(matches!(replant(&[0.0, f64::NAN, 0.0], 0), Err(BanditError::Weight { arm: 1, .. })));
+    assert!(matches!(replant(&[f64::INFINITY, 0.0, 0.0], 0), Err(BanditError::Weight { arm: 0, .. })));
+    assert!(matches!(replant(&[0.0; 2], 0), Err(BanditError::Arms { .. })));
+}
+
+#[test]
+fn the_learning_rate_can_change_but_not_to_nonsense() {
+    let mut bandit = bandit(&[2], &[1], 0.25);
+    bandit.set_eta(0.5).unwrap();
+    assert_eq!(bandit.set_eta(0.0), Err(BanditError::Eta { eta: 0.0 }));
+    assert_eq!(bandit.eta(), 0.5);
+}
