@@ -302,3 +302,6 @@ fn check_stages(id: TrialId, stages: &[Option<f64>]) -> Result<(), TrialError> {
         None => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -55,3 +55,45 @@ impl Costs {
         self.modules.iter().map(number).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::space::{Module, Param};
+
+    fn costs(kinds: [Cost; 2]) -> Costs {
+        let module = |(i, cost): (usize, Cost)| {
+            Module::new(["a", "b"][i], [Param::bool(["x", "y"][i]).unwrap()]).unwrap().cost(cost).unwrap()
+        };
+        Costs::of(&Space::new(kinds.into_iter().enumerate().map(module)).unwrap())
+    }
+
+    #[test]
+    fn given_costs_stand_whatever_is_measured() {
+        let mut costs = costs([Cost::Given(10.0), Cost::Given(1.0)]);
+        costs.learn(&[Some(5.0), Some(5.0)], 2);
+        assert_eq!(costs.expected(), Some(&[10.0, 1.0][..]));
+    }
+
+    #[test]
+    fn a_measured_cost_is_the_mean_of_the_runs_that_came_to_their_end() {
+        let mut costs = costs([Cost::Given(10.0), Cost::Measured]);
+        assert_eq!(costs.expected(), None);
+        costs.learn(&[None, Some(4.0)], 1);
+        assert_eq!(costs.expected(), None);
+        costs.learn(&[None, Some(2.0)], 2);
+        costs.learn(&[None, None], 2);
+        costs.learn(&[], 2);
+        costs.learn(&[Some(3.0), Some(1.0)], 2);
+        assert_eq!(costs.expected(), Some(&[10.0, 1.5][..]));
+        costs.learn(&[None, Some(f64::MAX)], 2);
+        assert!(costs.expected().is_some_and(|costs| costs.iter().all(|cost| cost.is_finite())));
+    }
+
+    #[test]
+    fn an_unknown_cost_stays_unknown() {
+        let mut costs = costs([Cost::Unknown, Cost::Given(1.0)]);
+        costs.learn(&[Some(1.0), Some(1.0)], 2);
+        assert_eq!(costs.expected(), None);
+    }
+}

@@ -25,7 +25,7 @@ pub const FORMAT: u32 = 1;
 
 /// Something that happened to a study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "event", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
+#[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
     /// The study began: what the events after this one belong to.
     Started {

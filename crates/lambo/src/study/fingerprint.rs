@@ -58,3 +58,44 @@ fn param(param: &Param) -> String {
 fn log(is_log: bool) -> &'static str {
     if is_log { " log" } else { "" }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::space::Module;
+
+    fn space(high: f64) -> Space {
+        let first = Module::new("load", [Param::float("x", 0.5, high).unwrap().log().unwrap()]).unwrap();
+        let second = [Param::int("n", 2, 14).unwrap().step(2).unwrap(), Param::bool("b").unwrap()];
+        let second = Module::new("fit", second).unwrap().cost(Cost::Given(0.1)).unwrap();
+        let third = Module::new("score", [Param::choice("c", ["a", "b c"]).unwrap()]).unwrap();
+        let third = third.cost(Cost::Measured).unwrap();
+        let second = second.cut("n", [8.0]).unwrap().forbid("n > 10 and b").unwrap();
+        Space::new([first, second, third]).unwrap().forbid("x > 1 and n < 4").unwrap()
+    }
+
+    #[test]
+    fn it_says_all_that_makes_two_spaces_different() {
+        let expected = [
+            "module load, cost unknown",
+            "param x, float 0.5 to 2.0 log",
+            "module fit, cost 0.1",
+            "param n, int 2 to 14 step 2",
+            "param b, bool",
+            "cut n < 8",
+            "module score, cost measured",
+            "param c, choice \"a\" \"b c\"",
+            "forbid n > 10 and b",
+            "forbid x > 1 and n < 4",
+        ];
+        assert_eq!(fingerprint(&space(2.0)).lines().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn the_first_line_that_differs_is_shown() {
+        let (a, b) = (fingerprint(&space(2.0)), fingerprint(&space(3.0)));
+        let shown = ("`param x, float 0.5 to 2.0 log`".into(), "`param x, float 0.5 to 3.0 log`".into());
+        assert_eq!(first_difference(&a, &b), shown);
+        assert_eq!(first_difference("a", "a\nb"), ("at its end".into(), "`b`".into()));
+    }
+}

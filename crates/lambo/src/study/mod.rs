@@ -243,15 +243,11 @@ impl Study {
         // Nothing below is refused: the point is one of the space.
         let trial = self.state.open_trial(proposal.point.clone())?;
         if self.events.is_empty() {
-            self.begin(self.started());
+            self.events.push(self.started());
         }
         self.asked.push(self.events.len());
         self.events.push(Event::Asked { trial: trial.id(), proposal: Box::new(proposal) });
         Ok(trial)
-    }
-
-    fn begin(&mut self, started: Event) {
-        self.events.push(started);
     }
 
     /// The first event.

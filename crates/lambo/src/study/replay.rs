@@ -8,9 +8,10 @@ use crate::strategy::Proposal;
 use crate::trial::TrialId;
 
 impl Study {
-    /// Continues from these events; `self` is a new study with the same space, strategy and options, in any stopping rules.
+    /// Continues from these events; `self` is a new study with the same space, strategy and options.
     ///
-    /// The study is then in the state it would be in had it lived through them, and proposes what it would have proposed.
+    /// The study is then in the state it would be in had it lived through them, and proposes what it would have proposed. Its
+    /// stopping rules may be others; a strategy that looks at the budget sees the new one.
     pub fn replay(mut self, events: impl IntoIterator<Item = Event>) -> Result<Self, StudyError> {
         if !self.events().is_empty() {
             return Err(StudyError::Begun { what: "past" });
@@ -23,14 +24,9 @@ impl Study {
     }
 
     fn apply(&mut self, event: Event) -> Result<(), StudyError> {
-        if let Event::Started { .. } = event {
-            return self.apply_started(event);
-        }
-        if self.events().is_empty() {
-            return Err(StudyError::NotStarted);
-        }
         match event {
-            Event::Started { .. } => Ok(()),
+            Event::Started { .. } => self.apply_started(event),
+            _ if self.events().is_empty() => Err(StudyError::NotStarted),
             Event::Asked { trial, proposal } => self.apply_asked(trial, *proposal),
             Event::Observed { trial, value, stages } => {
                 let open = self.state.find_open(trial)?.clone();
@@ -74,7 +70,7 @@ impl Study {
                 return Err(StudyError::Differs { what, events, study });
             }
         }
-        self.begin(event);
+        self.events.push(event);
         Ok(())
     }
 }
