@@ -7,6 +7,7 @@
 mod ask;
 mod data;
 mod kernels;
+mod strategy;
 mod surrogate;
 
 fn main() {

@@ -137,3 +137,58 @@ fn nested(space: &Space, seed: u64, index: usize, every: usize) -> Result<Vec<f6
     }
     uniform(space, &mut rng)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::space::{Cost, Module, Param};
+
+    fn space() -> Space {
+        let module = |name: &str, params: Vec<Param>| {
+            Module::new(name, params).unwrap().cost(Cost::Given(1.0)).unwrap()
+        };
+        let float = |name: &str| Param::float(name, 0.0, 1.0).unwrap();
+        Space::new([
+            module("first", vec![float("a"), Param::choice("kind", ["x", "y", "z"]).unwrap()]),
+            module("second", vec![float("b"), Param::int("k", 1, 5).unwrap()]),
+        ])
+        .unwrap()
+        .forbid("a + b > 1.5 or kind == \"z\" and k == 3")
+        .unwrap()
+    }
+
+    #[test]
+    fn every_design_gives_allowed_points_that_depend_on_seed_and_number_alone() {
+        let space = space();
+        for design in [Design::Uniform(9), Design::Sobol(9), Design::Nested { points: 9, every: 3 }] {
+            for index in 0..60 {
+                let point = design.point(&space, 5, index).unwrap();
+                assert!(space.allows(&point), "{design:?}");
+                assert_eq!(point, design.point(&space, 5, index).unwrap());
+                assert_ne!(point, design.point(&space, 6, index).unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn choices_are_equally_likely() {
+        let space = space();
+        for design in [Design::Uniform(9), Design::Sobol(9)] {
+            let count = |kind: &str| {
+                let is = |i: &usize| {
+                    design.point(&space, 1, *i).unwrap().get("kind").unwrap().as_choice() == Some(kind)
+                };
+                (0..600).filter(is).count()
+            };
+            // x and y are equally likely: 214 each, give or take 12.
+            assert!(count("x").abs_diff(count("y")) < 75, "{design:?}");
+        }
+    }
+
+    #[test]
+    fn designs_that_make_no_sense_are_refused() {
+        assert_eq!(Design::Uniform(0).check(), Err(DesignError::Empty));
+        assert_eq!(Design::Nested { points: 4, every: 0 }.check(), Err(DesignError::Every));
+        assert_eq!(Design::Sobol(1).check(), Ok(()));
+    }
+}

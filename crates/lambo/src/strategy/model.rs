@@ -120,7 +120,8 @@ impl Model {
         Ok(Belief {
             mean: self.scale.restore(mean),
             sd: sd * self.scale.scale,
-            acquisition: acquisition.score(mean, sd).value,
+            // A value that is no number could not be written down.
+            acquisition: acquisition.score(mean, sd).value.clamp(-f64::MAX, f64::MAX),
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use super::contestants::{all, study};
 use super::{bowl, drive, spaces};
+use lambo::space::CostModel;
 
 #[test]
 fn points_stay_in_the_box_and_out_of_forbidden_regions() {
@@ -61,5 +62,21 @@ fn constant_tiny_huge_and_alternating_values_are_survived() {
         drive(&mut study(name, &space, 1), 30, |_, point| Some(1e-12 * bowl(&space, point)));
         drive(&mut study(name, &space, 1), 30, |_, point| Some(1e12 * bowl(&space, point) - 1e15));
         drive(&mut study(name, &space, 1), 30, |i, _| Some(if i % 2 == 0 { -1e90 } else { 1e90 }));
+    }
+}
+
+#[test]
+fn what_a_proposal_expects_to_cost_is_what_it_is_charged_under_both_cost_models() {
+    let space = spaces::mixed();
+    for model in [CostModel::Previous, CostModel::Cache] {
+        for name in all() {
+            let mut study = study(name, &space, 7).cost_model(model).unwrap();
+            drive(&mut study, 36, |_, point| Some(bowl(&space, point)));
+            for charge in study.account().charges() {
+                let why = study.why(charge.trial).unwrap();
+                assert_eq!(why.expected_cost, charge.cost, "{name}, {model:?}: {why}");
+                assert_eq!(why.first_changed, charge.movement.first_changed, "{name}, {model:?}");
+            }
+        }
     }
 }

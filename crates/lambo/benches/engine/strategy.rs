@@ -1,0 +1,72 @@
+//! One ask of a strategy with its hyper-parameters fitted, side by side, and a replay.
+
+use crate::data::{DIM, points, sizes, values};
+use divan::Bencher;
+use lambo::space::{Cost, CostModel, Module, Param, RunHistory, Space};
+use lambo::strategy::{GpUcb, GpUcbOptions, Lambo, LamboOptions, Strategy, View};
+use lambo::study::Study;
+use lambo::trial::{Proposed, Trial, TrialId};
+
+/// Four modules of two variables: eight arms, when each but the last is in two halves.
+fn space() -> Space {
+    let module = |m: usize| {
+        let params = [0, 1].map(|i| Param::float(&format!("x{}", 2 * m + i), 0.0, 1.0).unwrap());
+        Module::new(&format!("m{m}"), params).unwrap().cost(Cost::Given(10f64.powi(3 - m as i32))).unwrap()
+    };
+    Space::new((0..DIM / 2).map(module)).unwrap()
+}
+
+fn ask(bencher: Bencher, n: usize, make: impl Fn(&Space) -> Box<dyn Strategy>) {
+    let space = space();
+    let x = points(n, 1);
+    let mut history = RunHistory::new();
+    let trials: Vec<Trial> = x
+        .rows()
+        .zip(values(&x))
+        .enumerate()
+        .map(|(i, (u, y))| {
+            let point = space.decode(u).unwrap();
+            history.record(&space, &point).unwrap();
+            Trial::Observed(Proposed::new(TrialId::new(i as u64), point).observe(y).unwrap())
+        })
+        .collect();
+    let view = View {
+        space: &space,
+        trials: &trials,
+        costs: None,
+        cost_model: CostModel::Previous,
+        history: &history,
+        spent: 0.0,
+        budget: None,
+    };
+    let mut strategy = make(&space);
+    let first = strategy.propose(&view).unwrap();
+    strategy.accept(&view, &first).unwrap();
+    bencher.bench_local(|| strategy.propose(&view).unwrap());
+}
+
+/// Eight arms.
+#[divan::bench(args = sizes(1_000), sample_count = 10, max_time = 3)]
+fn lambo_paper_ask(bencher: Bencher, n: usize) {
+    ask(bencher, n, |space| Box::new(Lambo::new(space, LamboOptions::paper(), 1).unwrap()));
+}
+
+/// The whole space at once.
+#[divan::bench(args = sizes(1_000), sample_count = 10, max_time = 3)]
+fn gp_ucb_ask(bencher: Bencher, n: usize) {
+    ask(bencher, n, |space| Box::new(GpUcb::new(space, GpUcbOptions::default(), 1).unwrap()));
+}
+
+/// A study of a hundred trials from its events.
+#[divan::bench(sample_count = 10, max_time = 3)]
+fn replay_of_100_trials(bencher: Bencher) {
+    let space = space();
+    let fresh = || Study::named(space.clone(), "lambo-paper", 1).unwrap();
+    let mut study = fresh();
+    for _ in 0..100 {
+        let trial = study.ask().unwrap();
+        let value = space.encode(trial.point()).unwrap().iter().map(|u| (u - 0.4).powi(2)).sum();
+        study.tell(trial.observe(value).unwrap()).unwrap();
+    }
+    bencher.bench_local(|| fresh().replay(study.events().to_vec()).unwrap());
+}
