@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::acquisition::{Acquisition, AcquisitionError, Beta, Ei, Gittins, Lcb, LogEi, Mes, sample_minima};
+use crate::acquisition::{Acquisition, AcquisitionError, Beta, Gittins, Lcb, LogEi, Mes, sample_minima};
 use crate::numeric::sobol::Sobol;
 use crate::space::Batch;
 use crate::strategy::StrategyError;
@@ -19,7 +19,7 @@ use crate::surrogate::GaussianProcess;
 pub enum Alpha {
     /// μ − β_t s.
     Lcb(Beta),
-    /// Minus the expected improvement.
+    /// Minus the expected improvement; the search climbs its logarithm, which has the same minimiser and is nowhere flat.
     Ei,
     /// Minus its logarithm.
     LogEi,
@@ -95,8 +95,7 @@ impl Alpha {
         let (gp, lowest) = (&model.gp, model.lowest);
         Ok(match self {
             Self::Lcb(beta) => Box::new(Lcb::at(*beta, params, t)?),
-            Self::Ei => Box::new(Ei::new(lowest)?),
-            Self::LogEi => Box::new(LogEi::new(lowest)?),
+            Self::Ei | Self::LogEi => Box::new(LogEi::new(lowest)?),
             Self::Gittins(cost) => Box::new(Gittins::new(*cost)?),
             Self::Mes { samples } => Box::new(mes(gp, lowest, *samples, seed, t)?),
             Self::Custom(maker) => maker.make(&Situation { gp, lowest, params, t })?,
@@ -107,7 +106,7 @@ impl Alpha {
     pub(super) fn loss(&self, model: &Model, value: f64) -> f64 {
         match self {
             Self::Lcb(_) | Self::Gittins(_) => model.scale.restore(-value),
-            Self::Ei => -value * model.scale.scale,
+            Self::Ei => -value.exp() * model.scale.scale,
             _ => -value,
         }
     }

@@ -176,6 +176,11 @@ impl LamboOptions {
 
 impl Default for LamboOptions {
     fn default() -> Self {
-        Self { model: ModelOptions::modern(), alpha: Alpha::LogEi, ..Self::paper() }
+        Self {
+            design: Design::Nested { points: 15, every: 3 },
+            model: ModelOptions::modern(),
+            alpha: Alpha::LogEi,
+            ..Self::paper()
+        }
     }
 }
