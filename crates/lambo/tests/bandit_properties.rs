@@ -7,21 +7,57 @@ use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// A bandit over a random tree of height 8 at most, with random probabilities.
+/// The tree of one to three modules with up to three regions each, of height 6 at most.
+fn trees_of_modules() -> impl Strategy<Value = Tree> {
+    prop::collection::vec((1..4usize, 1..3usize), 1..4).prop_map(|modules| {
+        let (regions, depths): (Vec<_>, Vec<_>) = modules.into_iter().unzip();
+        Tree::new(&regions, &depths).unwrap()
+    })
+}
+
+/// Any tree of up to 24 arms and height 6 at most: every level drops some of the cuts between the subtrees of the one below.
+fn nested_trees() -> impl Strategy<Value = Tree> {
+    // Two masks in one keep three quarters of the cuts, so that many are left at the top.
+    let levels = prop::collection::vec((any::<u32>(), any::<u32>()).prop_map(|(a, b)| a | b), 0..6);
+    (1..=24usize, levels).prop_map(|(arms, masks)| Tree::from_levels(arms, &sizes(arms, &masks)).unwrap())
+}
+
+/// The sizes of the subtrees of each level, where a cut before arm i stays as long as bit i is set.
+fn sizes(arms: usize, masks: &[u32]) -> Vec<Vec<usize>> {
+    let mut cuts = u32::MAX;
+    masks
+        .iter()
+        .map(|mask| {
+            cuts &= mask;
+            let mut sizes = vec![1];
+            for arm in 1..arms {
+                match sizes.last_mut() {
+                    Some(size) if cuts >> arm & 1 == 0 => *size += 1,
+                    _ => sizes.push(1),
+                }
+            }
+            sizes
+        })
+        .collect()
+}
+
+/// A bandit over a random tree, with random probabilities.
 fn bandits() -> impl Strategy<Value = SlowlyMovingBandit> {
-    (prop::collection::vec((1..4usize, 1..3usize), 1..4), 0.05..2.0f64, any::<u64>()).prop_map(
-        |(modules, eta, seed)| {
-            let (regions, depths): (Vec<_>, Vec<_>) = modules.into_iter().unzip();
-            let mut bandit = SlowlyMovingBandit::new(Tree::new(&regions, &depths).unwrap(), eta).unwrap();
-            let mut rng = ChaCha8Rng::seed_from_u64(seed);
-            // Cubes make some arms a million times likelier than others.
-            let weights: Vec<f64> =
-                (0..bandit.tree().arms()).map(|_| unit(&mut rng).powi(3) + 1e-9).collect();
-            let sum: f64 = weights.iter().sum();
-            bandit.set_p(&weights.iter().map(|w| w / sum).collect::<Vec<_>>()).unwrap();
-            bandit
-        },
-    )
+    let trees = prop_oneof![trees_of_modules(), nested_trees()];
+    (trees, 0.05..2.0f64, any::<u64>()).prop_map(|(tree, eta, seed)| {
+        let mut bandit = SlowlyMovingBandit::new(tree, eta).unwrap();
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        // Cubes make some arms a million times likelier than others.
+        let weights: Vec<f64> = (0..bandit.tree().arms()).map(|_| unit(&mut rng).powi(3) + 1e-9).collect();
+        let sum: f64 = weights.iter().sum();
+        bandit.set_p(&weights.iter().map(|w| w / sum).collect::<Vec<_>>()).unwrap();
+        bandit
+    })
+}
+
+/// The bits of numbers, which tell −0 from 0 and know no tolerance.
+fn bits(of: &[f64]) -> Vec<u64> {
+    of.iter().map(|x| x.to_bits()).collect()
 }
 
 fn unit(rng: &mut impl Rng) -> f64 {
@@ -35,7 +71,7 @@ fn losses(arms: usize, seed: u64, scale: f64, shift: f64) -> Vec<f64> {
 
 /// Σ of the arms of every subtree of level h.
 fn masses(tree: &Tree, h: usize, of_arm: impl Fn(usize) -> f64) -> Vec<f64> {
-    (0..tree.arms()).step_by(tree.width(h)).map(|i| tree.subtree(h, i).unwrap().map(&of_arm).sum()).collect()
+    tree.subtrees(h).map(|subtree| subtree.map(&of_arm).sum()).collect()
 }
 
 proptest! {
@@ -140,13 +176,89 @@ proptest! {
             prop_assert!((sum - 1.0).abs() < 1e-9, "{}", sum);
         }
     }
+
+    #[test]
+    fn the_tree_of_modules_and_the_same_tree_from_its_levels_make_the_same_bandit(
+        tree in trees_of_modules(), eta in 0.05..2.0f64, seed in any::<u64>(),
+    ) {
+        let levels: Vec<Vec<usize>> =
+            (1..tree.height()).map(|h| tree.subtrees(h).map(|subtree| subtree.len()).collect()).collect();
+        let general = Tree::from_levels(tree.arms(), &levels).unwrap();
+        for h in 0..=tree.height() {
+            prop_assert!((0..=tree.arms()).all(|arm| tree.subtree(h, arm) == general.subtree(h, arm)));
+        }
+        let mut bandits = [tree, general].map(|tree| SlowlyMovingBandit::new(tree, eta).unwrap());
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        for t in 0..20 {
+            let (arms, height) = (bandits[0].tree().arms(), bandits[0].tree().height());
+            let (of_draw, sigma) = (rng.next_u64(), draw_signs(height, &mut rng));
+            let known = losses(arms, rng.next_u64(), 1.0, 0.3);
+            let [a, b] = bandits.each_mut().map(|bandit| {
+                let arm = bandit.draw(&mut ChaCha8Rng::seed_from_u64(of_draw));
+                let loss = if t % 2 == 0 { known.clone() } else { bandit.importance_weighted(arm, known[arm]).unwrap() };
+                let rows = bandit.level_losses(&loss, &sigma).unwrap().concat();
+                let step = bandit.update(&loss, &sigma).unwrap();
+                (arm, step.level, bits(&rows), bits(&step.loss_estimate), bits(bandit.log_p()))
+            });
+            prop_assert_eq!(a, b);
+        }
+    }
+
+    #[test]
+    fn every_level_divides_the_arms_into_whole_subtrees_of_the_level_below(tree in prop_oneof![trees_of_modules(), nested_trees()]) {
+        for h in 0..=tree.height() {
+            let mut next = 0;
+            for subtree in tree.subtrees(h) {
+                prop_assert!(subtree.start == next && subtree.end > next);
+                next = subtree.end;
+                for arm in subtree.clone() {
+                    prop_assert_eq!(tree.subtree(h, arm), Some(subtree.clone()));
+                    let below = tree.subtree(h.saturating_sub(1), arm).unwrap();
+                    prop_assert!(below.start >= subtree.start && below.end <= subtree.end);
+                }
+            }
+            prop_assert_eq!(next, tree.arms());
+        }
+        prop_assert_eq!((tree.subtrees(0).len(), tree.subtrees(tree.height()).len()), (tree.arms(), 1));
+    }
+
+    #[test]
+    fn garbage_levels_never_panic(
+        arms in prop_oneof![0..8usize, any::<usize>()],
+        levels in prop::collection::vec(prop::collection::vec(prop_oneof![8 => 0..4usize, 1 => any::<usize>()], 0..6), 0..5),
+        arm in any::<usize>(), level in any::<usize>(), number in any::<f64>(), seed in any::<u64>(),
+    ) {
+        match Tree::from_levels(arms, &levels) {
+            Err(error) => prop_assert!(!error.to_string().is_empty()),
+            Ok(tree) => {
+                let _ = (tree.subtree(level, arm), tree.subtrees(level).count());
+                prop_assert_eq!((tree.regions_of(arm % arms), tree.arm_of(&[]), tree.fork_level(level)), (None, None, None));
+                let mut bandit = SlowlyMovingBandit::new(tree, 0.5).unwrap();
+                let mut rng = ChaCha8Rng::seed_from_u64(seed);
+                for _ in 0..3 {
+                    let sigma = draw_signs(bandit.tree().height(), &mut rng);
+                    let _ = bandit.update(&vec![number; arms], &sigma);
+                    prop_assert!(bandit.draw(&mut rng) < arms);
+                }
+            }
+        }
+    }
 }
 
 #[test]
 fn t3_far_moves_are_rare() {
+    t3(Tree::new(&[2, 3, 2], &[1, 2, 1]).unwrap());
+}
+
+#[test]
+fn t3_far_moves_are_rare_on_uneven_trees_as_well() {
+    t3(Tree::from_levels(6, &[vec![1, 2, 3], vec![3, 3]]).unwrap());
+    t3(Tree::from_levels(9, &[vec![1, 1, 7], vec![2, 7], vec![2, 7]]).unwrap());
+}
+
+fn t3(tree: Tree) {
     // P(A_h(i_t) = A_h(i_{t−1})) ≥ 1 − 2^{−(h+1)}, with four standard errors of slack.
     let steps = 8000;
-    let tree = Tree::new(&[2, 3, 2], &[1, 2, 1]).unwrap();
     let mut bandit = SlowlyMovingBandit::new(tree.clone(), 0.3).unwrap();
     let mut rng = ChaCha8Rng::seed_from_u64(11);
     let mut stayed = vec![0; tree.height()];

@@ -7,10 +7,10 @@
 //! A strategy that pays for the first module at every trial has slope 1; sublinear growth has a slope below 1.
 
 use super::Finding;
+use super::settings::variant;
 use crate::simulate::{Pipeline, in_parallel};
 use anyhow::{Result, ensure};
 use clap::Args;
-use lambo::strategy::by_name;
 use lambo::study::MovementRegret;
 use serde::Serialize;
 
@@ -25,7 +25,7 @@ const LAMBDA: f64 = 0.1;
 /// The size of the runs.
 #[derive(Debug, Args)]
 pub struct Options {
-    /// Strategies, separated by commas; the claim is about `lambo` and `gp-ucb`.
+    /// Strategies or variants of settings, separated by commas; the claim is about `lambo` and `gp-ucb`.
     #[arg(long, default_value = "lambo,lambo-paper,gp-ucb", value_delimiter = ',')]
     strategies: Vec<String>,
     /// Runs per strategy.
@@ -87,7 +87,7 @@ pub fn run(options: &Options, seed: u64) -> Result<Finding> {
     let mut rows: Vec<Row> = Vec::new();
     for name in &options.strategies {
         let runs = in_parallel(&format!("regret of {name}"), &seeds, |seed| {
-            let steps = pipeline.run(by_name(name, &space, seed)?, options.to, seed)?;
+            let steps = pipeline.run(variant(name, &space, seed)?, options.to, seed)?;
             let mut regret = MovementRegret::new(LAMBDA, 0.0)?;
             let mut movement = 0.0;
             for step in &steps {

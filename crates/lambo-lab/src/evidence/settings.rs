@@ -5,11 +5,11 @@
 
 use super::Finding;
 use crate::simulate::{Pipeline, Step, in_parallel};
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use lambo::acquisition::Beta;
 use lambo::strategy::lambo::{Alpha, Depths};
-use lambo::strategy::{Design, GpUcb, GpUcbOptions, Lambo, LamboOptions, ModelOptions, Noise, Strategy};
+use lambo::strategy::{Design, Lambo, LamboOptions, ModelOptions, Noise, Strategy, by_name};
 use serde::Serialize;
 
 pub const CLAIM: &str = "the default settings of lambo have a lower mean regret than the paper's after 30 full runs, over all problems";
@@ -64,30 +64,33 @@ struct Cell {
     trials: f64,
 }
 
-const VARIANTS: [&str; 15] = [
+const VARIANTS: [&str; 18] = [
     "gp-ucb",
     "paper",
     "sqrt",
     "ei",
     "log-ei",
+    "nested",
     "modern",
     "modern-se",
-    "modern-ei",
     "modern-sqrt",
-    "nested",
+    "modern-ei",
     "no-growth",
+    "no-refresh",
     "deep",
     "eta-3",
     "modern-nested",
+    "modern-nested-ei",
+    "modern-nested-sqrt",
     "default",
 ];
 
-fn variant(name: &str, space: &lambo::space::Space, seed: u64) -> Result<Box<dyn Strategy>> {
+/// A variant of LaMBO's settings, or a strategy of the catalogue.
+pub(super) fn variant(name: &str, space: &lambo::space::Space, seed: u64) -> Result<Box<dyn Strategy>> {
     let paper = LamboOptions::paper;
     let nested = Design::Nested { points: 15, every: 3 };
     let modern = || LamboOptions { model: ModelOptions::modern(), alpha: Alpha::LogEi, ..paper() };
     let options = match name {
-        "gp-ucb" => return Ok(Box::new(GpUcb::new(space, GpUcbOptions::default(), seed)?)),
         "paper" => paper(),
         "sqrt" => LamboOptions { alpha: Alpha::Lcb(Beta::Sqrt), ..paper() },
         "ei" => LamboOptions { alpha: Alpha::Ei, ..paper() },
@@ -110,9 +113,15 @@ fn variant(name: &str, space: &lambo::space::Space, seed: u64) -> Result<Box<dyn
         "no-growth" => LamboOptions { growth: None, ..modern() },
         "deep" => LamboOptions { depths: Depths::All(2), ..modern() },
         "eta-3" => LamboOptions { eta: 3.0, ..modern() },
+        "no-refresh" => LamboOptions { refresh_every: None, ..modern() },
         "modern-nested" => LamboOptions { design: nested, ..modern() },
+        "modern-nested-ei" => LamboOptions { design: nested, alpha: Alpha::Ei, ..modern() },
+        "modern-nested-sqrt" => LamboOptions { design: nested, alpha: Alpha::Lcb(Beta::Sqrt), ..modern() },
         "default" => LamboOptions::default(),
-        _ => bail!("no variant is called `{name}`; there are {}", VARIANTS.join(", ")),
+        _ => {
+            let known = || format!("no variant is called `{name}`; there are {}", VARIANTS.join(", "));
+            return by_name(name, space, seed).with_context(known);
+        }
     };
     Ok(Box::new(Lambo::new(space, options, seed)?))
 }

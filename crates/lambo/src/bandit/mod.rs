@@ -1,9 +1,9 @@
-//! Where to stay: regions of modules, the module tree and the slowly moving bandit.
+//! Where to stay: regions of modules, the tree of arms and the slowly moving bandit.
 //!
 //! A [`Partition`] divides a module into boxes. Every arm of the bandit is a joint choice of one box for each module but the last: the
 //! [`Regions`] of a space. The [`Tree`] puts arms that share the
 //! regions of early, expensive modules close together; the bandit ([`SlowlyMovingBandit`]) learns which arm is good while it moves
-//! far in the tree only rarely.
+//! far in the tree only rarely. It needs no modules for that: [`Tree::from_levels`] makes any tree.
 //!
 //! ```
 //! use lambo::bandit::{SlowlyMovingBandit, Tree, draw_signs};

@@ -60,27 +60,29 @@ pub struct Step {
 
 /// Probabilities over the arms of a tree, and where the last draw stands in it.
 ///
-/// On its own it is a bandit over any tree. Here only the loss of the arm drawn is known, and importance weighting makes losses of
-/// all arms out of it:
+/// On its own it is a bandit over any tree. Here the tree is uneven and only the loss of the arm drawn is known; importance weighting
+/// makes losses of all arms out of it:
 ///
 /// ```
 /// use lambo::bandit::{SlowlyMovingBandit, Tree, draw_signs};
 /// use rand::SeedableRng;
 /// let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(3);
-/// let mut bandit = SlowlyMovingBandit::new(Tree::new(&[2, 2], &[1, 1])?, 0.02)?;
-/// let (mut last, mut moves) = (bandit.draw(&mut rng), 0);
-/// for _ in 0..4000 {
+/// // Houses that hold {0}, {1, 2} and {3, 4, 5}, the first two of them in one town and the third in another.
+/// let tree = Tree::from_levels(6, &[vec![1, 2, 3], vec![3, 3]])?;
+/// let mut bandit = SlowlyMovingBandit::new(tree, 0.01)?;
+/// let (mut last, mut journeys) = (bandit.draw(&mut rng), 0);
+/// for _ in 0..8000 {
 ///     let arm = bandit.draw(&mut rng);
-///     // Arms 0 and 1 share the region of the first module, so going from them to arm 3 is a far move.
-///     moves += u32::from(arm / 2 != last / 2);
+///     journeys += u32::from(bandit.tree().subtree(2, arm) != bandit.tree().subtree(2, last));
 ///     last = arm;
-///     let loss = if arm == 3 { 0.2 } else { 0.8 };
+///     let loss = if arm == 2 { 0.1 } else { 0.9 };
 ///     let losses = bandit.importance_weighted(arm, loss)?;
 ///     let signs = draw_signs(bandit.tree().height(), &mut rng);
 ///     bandit.update(&losses, &signs)?;
 /// }
-/// assert!(bandit.p()[3] > 0.9);
-/// assert!(moves < 1000);
+/// assert!(bandit.p()[2] > 0.9);
+/// // The bandit leaves a subtree of level h no more often than once in 2^(h + 1) steps, and here far less often.
+/// assert!(journeys < 1000);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -220,12 +222,10 @@ impl SlowlyMovingBandit {
     /// ℓ̄_h of every arm for h = 0 … H−1, one row for each level.
     pub fn level_losses(&self, loss: &[f64], sigma: &[Sign]) -> Result<Vec<Vec<f64>>, BanditError> {
         self.check_step(loss, sigma)?;
-        let arms = self.tree.arms();
-        let mut rows = vec![vec![0.0; arms]; self.tree.height()];
+        let mut rows = vec![vec![0.0; self.tree.arms()]; self.tree.height()];
         self.visit_levels(loss, sigma, |h, per_subtree| {
-            let width = self.tree.width(h);
-            for i in 0..arms {
-                rows[h][i] = per_subtree[i / width];
+            for (subtree, bar) in self.tree.subtrees(h).zip(per_subtree) {
+                rows[h][subtree].fill(*bar);
             }
         });
         Ok(rows)
@@ -236,9 +236,9 @@ impl SlowlyMovingBandit {
         self.check_step(loss, sigma)?;
         let mut estimate = loss.to_vec();
         self.visit_levels(loss, sigma, |h, per_subtree| {
-            let (width, sign) = (self.tree.width(h), sigma[h].value());
-            for (subtree, bar) in estimate.chunks_mut(width).zip(per_subtree) {
-                subtree.iter_mut().for_each(|e| *e += sign * bar);
+            let sign = sigma[h].value();
+            for (subtree, bar) in self.tree.subtrees(h).zip(per_subtree) {
+                estimate[subtree].iter_mut().for_each(|e| *e += sign * bar);
             }
         });
         match estimate.iter().position(|e| !(self.eta * e).is_finite()) {
@@ -264,11 +264,10 @@ impl SlowlyMovingBandit {
         let (mut bar, mut log_mass) = (loss.to_vec(), self.log_p.clone());
         for h in 0..sigma.len() {
             if h > 0 {
-                let children = self.tree.width(h) / self.tree.width(h - 1);
-                (bar, log_mass) = bar
-                    .chunks(children)
-                    .zip(log_mass.chunks(children))
-                    .map(|(bar, log_mass)| self.merge(bar, log_mass))
+                (bar, log_mass) = self
+                    .tree
+                    .families(h)
+                    .map(|children| self.merge(&bar[children.clone()], &log_mass[children]))
                     .unzip();
             }
             visit(h, &bar);

@@ -1,19 +1,26 @@
-//! The module tree (MSET): which arms are near each other.
+//! The tree of the bandit: which arms are near each other. From the regions of modules it is the paper's MSET.
 //!
 //! ```text
-//! arms i = (i_1, …, i_{N−1}), i_m a region of module m; K all of them, in lexicographic order
-//! H = Σ d_m;  L_m = d_m + … + d_{N−1}, the level at which module m forks; leaves are level 0, the root is level H
-//! A_h(i) = { j : j_m = i_m for every m with L_m > h },  A_0(i) = {i},  A_H(i) = K
+//! leaves are level 0 and the arms, the root is level H; A_h(i) the arms under the node of level h above arm i
+//! A_0(i) = {i},  A_{h−1}(i) ⊆ A_h(i),  A_H(i) = K
+//! of modules: arms i = (i_1, …, i_{N−1}), i_m a region of module m; K all of them, in lexicographic order
+//! H = Σ d_m;  L_m = d_m + … + d_{N−1}, the level at which module m forks
+//! A_h(i) = { j : j_m = i_m for every m with L_m > h }
 //! ```
 //!
-//! L_m falls with m, so A_h(i) fixes the first modules and frees the rest: in lexicographic order it is a run of arms whose
-//! length, the product of the freed modules' regions, depends on h alone. The whole tree is these lengths.
+//! Arms are numbered so that each subtree is a run of them, and a level is where its runs end. L_m falls with m, so the A_h(i) of modules
+//! fixes the first modules and frees the rest: in lexicographic order it is a run whose length, the product of the freed modules'
+//! regions, depends on h alone.
 //!
-//! Glossary: d_m `depths`, H `height`, L_m `fork_level`, A_h(i) `subtree`; modules count from 0 here, and the last of the N has no place.
+//! Glossary: K `arms`, d_m `depths`, H `height`, L_m `fork_level`, A_h(i) `subtree`; modules count from 0 here, and the last of the N has no place.
 
 use std::ops::Range;
 
-use thiserror::Error;
+mod error;
+mod level;
+
+pub use error::TreeError;
+use level::Level;
 
 /// The most arms that a tree may have: every step of the bandit visits all of them.
 pub const MAX_ARMS: usize = 1 << 20;
@@ -21,56 +28,18 @@ pub const MAX_ARMS: usize = 1 << 20;
 pub const MAX_HEIGHT: usize = 64;
 
 /// Arms, levels and the subtrees that they span.
+///
+/// Any tree whose leaves are all at level 0 will do. One that was made by [`Tree::from_levels`] knows of no modules: it has no
+/// [`regions`](Tree::regions) and no [`depths`](Tree::depths), and what asks for those of a module or an arm answers `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
+    arms: usize,
+    /// Of modules, and empty for any other tree.
     regions: Vec<usize>,
+    /// Of modules, and empty for any other tree.
     depths: Vec<usize>,
-    /// Arms in a subtree of level h, for h = 0 … H.
-    widths: Vec<usize>,
-}
-
-/// Why there is no such tree.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum TreeError {
-    /// Nothing to choose.
-    #[error("a module tree needs at least one module with regions; a pipeline of one module has no arms")]
-    NoModules,
-    /// One depth is needed for each module.
-    #[error(
-        "{regions} modules have regions but {depths} have a depth; give one depth for each module but the last"
-    )]
-    Lengths {
-        /// Modules with a number of regions.
-        regions: usize,
-        /// Modules with a depth.
-        depths: usize,
-    },
-    /// A module without a region.
-    #[error("module {module} (from 0) has no region; leave it whole by giving it 1")]
-    NoRegions {
-        /// Its position.
-        module: usize,
-    },
-    /// A module without a level of its own.
-    #[error("module {module} (from 0) has depth 0; depths start at 1")]
-    NoDepth {
-        /// Its position.
-        module: usize,
-    },
-    /// The product of the regions is too large.
-    #[error(
-        "the regions {regions:?} make more than {MAX_ARMS} arms; cut fewer modules or into fewer regions"
-    )]
-    TooManyArms {
-        /// Regions of each module.
-        regions: Vec<usize>,
-    },
-    /// The sum of the depths is too large.
-    #[error("the depths {depths:?} add up to more than {MAX_HEIGHT} levels; make them smaller")]
-    TooHigh {
-        /// Depth of each module.
-        depths: Vec<usize>,
-    },
+    /// Level h, for h = 0 … H.
+    levels: Vec<Level>,
 }
 
 impl Tree {
@@ -90,39 +59,80 @@ impl Tree {
         }
         let height = depths.iter().try_fold(0usize, |h, d| h.checked_add(*d).filter(|h| *h <= MAX_HEIGHT));
         let arms = regions.iter().try_fold(1usize, |n, r| n.checked_mul(*r).filter(|n| *n <= MAX_ARMS));
-        if arms.is_none() {
+        let Some(arms) = arms else {
             return Err(TreeError::TooManyArms { regions: regions.to_vec() });
-        }
+        };
         if height.is_none() {
             return Err(TreeError::TooHigh { depths: depths.to_vec() });
         }
-        let mut widths = vec![1];
+        let mut levels = vec![Level::Even(1)];
         let mut width = 1;
         for (r, d) in regions.iter().zip(depths).rev() {
             // Module m stays fixed on the levels below L_m and is free from L_m on.
-            widths.extend(std::iter::repeat_n(width, d - 1));
+            levels.extend(std::iter::repeat_n(Level::Even(width), d - 1));
             width *= r;
-            widths.push(width);
+            levels.push(Level::Even(width));
         }
-        Ok(Self { regions: regions.to_vec(), depths: depths.to_vec(), widths })
+        Ok(Self { arms, regions: regions.to_vec(), depths: depths.to_vec(), levels })
+    }
+
+    /// Any tree: for the levels 1, 2, … below the root, how many arms each subtree holds, in the order of the arms.
+    ///
+    /// Each level must be made of whole subtrees of the one below; a subtree may be the same on many levels. The arms are level 0,
+    /// and the root, which holds them all, is the level after the last one given.
+    ///
+    /// ```
+    /// use lambo::bandit::Tree;
+    /// // level 3               ·
+    /// //                  ╭────┴────╮
+    /// // level 2          ·         ·
+    /// //                ╭─┴─╮       │
+    /// // level 1        ·   ·       ·
+    /// //                │  ╭┴╮   ╭─┼─╮
+    /// // level 0        0  1 2   3 4 5
+    /// let tree = Tree::from_levels(6, &[vec![1, 2, 3], vec![3, 3]])?;
+    /// assert_eq!(tree.height(), 3);
+    /// assert_eq!([0, 1, 2, 3].map(|h| tree.subtree(h, 1)), [Some(1..2), Some(1..3), Some(0..3), Some(0..6)]);
+    /// let error = Tree::from_levels(6, &[vec![1, 2, 3], vec![2, 4]]).unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "level 2 cuts before arm 2, but arms 1 to 2 are one subtree of level 1; keep them in one of level 2 too"
+    /// );
+    /// # Ok::<(), lambo::bandit::TreeError>(())
+    /// ```
+    pub fn from_levels(arms: usize, levels: &[Vec<usize>]) -> Result<Self, TreeError> {
+        if !(1..=MAX_ARMS).contains(&arms) {
+            return Err(TreeError::Arms { arms });
+        }
+        if levels.len() >= MAX_HEIGHT {
+            return Err(TreeError::Levels { levels: levels.len() });
+        }
+        let mut below = Level::Even(1);
+        let mut all = vec![below.clone()];
+        for (h, sizes) in (1..).zip(levels) {
+            below = coarser(&below, h, sizes, arms)?;
+            all.push(below.clone());
+        }
+        all.push(Level::Even(arms));
+        Ok(Self { arms, regions: Vec::new(), depths: Vec::new(), levels: all })
     }
 
     /// |K|.
     pub fn arms(&self) -> usize {
-        self.width(self.height())
+        self.arms
     }
 
     /// H, the level of the root.
     pub fn height(&self) -> usize {
-        self.widths.len() - 1
+        self.levels.len() - 1
     }
 
-    /// Regions of each module.
+    /// Regions of each module; none if the tree is not one of modules.
     pub fn regions(&self) -> &[usize] {
         &self.regions
     }
 
-    /// Depth of each module.
+    /// Depth of each module; none if the tree is not one of modules.
     pub fn depths(&self) -> &[usize] {
         &self.depths
     }
@@ -132,21 +142,32 @@ impl Tree {
         self.depths.get(module..).filter(|d| !d.is_empty()).map(|d| d.iter().sum())
     }
 
-    /// How many arms a subtree of level `h` holds; from the root up, all of them.
-    pub fn width(&self, h: usize) -> usize {
-        self.widths[h.min(self.widths.len() - 1)]
-    }
-
-    /// A_h(arm), a run of arms; `None` if there is no such arm.
+    /// A_h(arm), a run of arms; from the root up, all of them; `None` if there is no such arm.
     pub fn subtree(&self, h: usize, arm: usize) -> Option<Range<usize>> {
-        let width = self.width(h);
-        let first = arm - arm % width;
-        (arm < self.arms()).then(|| first..first + width)
+        let level = self.level(h);
+        (arm < self.arms).then(|| level.run(level.holder(arm)))
     }
 
-    /// The region of each module in `arm`; `None` if there is no such arm.
+    /// The subtrees of level `h`, one run of arms after the other; from the root up, the only one.
+    pub fn subtrees(&self, h: usize) -> impl ExactSizeIterator<Item = Range<usize>> + '_ {
+        let level = self.level(h);
+        (0..level.len(self.arms)).map(|subtree| level.run(subtree))
+    }
+
+    /// For each subtree of level `h`, which of the subtrees of level h − 1 it is made of.
+    pub(super) fn families(&self, h: usize) -> impl ExactSizeIterator<Item = Range<usize>> + '_ {
+        let below = self.level(h.saturating_sub(1));
+        let mut next = 0;
+        self.subtrees(h).map(move |run| {
+            let first = next;
+            next = below.ended(run.end, first);
+            first..next
+        })
+    }
+
+    /// The region of each module in `arm`; `None` if there is no such arm or the tree is not one of modules.
     pub fn regions_of(&self, arm: usize) -> Option<Vec<usize>> {
-        if arm >= self.arms() {
+        if arm >= self.arms || self.regions.is_empty() {
             return None;
         }
         let mut rest = arm;
@@ -164,67 +185,48 @@ impl Tree {
         Some(regions)
     }
 
-    /// The arm with these regions; `None` if a module has no such region or the count of modules differs.
+    /// The arm with these regions; `None` if a module has no such region, the count of modules differs, or the tree is not one of modules.
     pub fn arm_of(&self, regions: &[usize]) -> Option<usize> {
-        let fits =
-            regions.len() == self.regions.len() && regions.iter().zip(&self.regions).all(|(i, r)| i < r);
+        let fits = !regions.is_empty()
+            && regions.len() == self.regions.len()
+            && regions.iter().zip(&self.regions).all(|(i, r)| i < r);
         fits.then(|| regions.iter().zip(&self.regions).fold(0, |arm, (i, r)| arm * r + i))
     }
 
-    /// The first module (from 0) whose region differs between two arms; `None` if they are the same.
+    /// The first module (from 0) whose region differs between two arms; `None` if they are the same, or the tree is not one of modules.
     pub fn first_difference(&self, a: usize, b: usize) -> Option<usize> {
         let (a, b) = (self.regions_of(a)?, self.regions_of(b)?);
         a.iter().zip(&b).position(|(a, b)| a != b)
     }
+
+    fn level(&self, h: usize) -> &Level {
+        &self.levels[h.min(self.levels.len() - 1)]
+    }
+}
+
+/// Level `h` of subtrees with these sizes, made of whole subtrees of the level below.
+fn coarser(below: &Level, h: usize, sizes: &[usize], arms: usize) -> Result<Level, TreeError> {
+    let mut end = 0;
+    let ends = (0..).zip(sizes).map(|(subtree, &size)| {
+        let arm = end;
+        if size == 0 {
+            return Err(TreeError::EmptySubtree { level: h, subtree, arm });
+        }
+        if size > arms - arm {
+            return Err(TreeError::PastTheEnd { level: h, subtree, arm, size, arms });
+        }
+        end = arm + size;
+        let cut = below.run(below.holder(end - 1));
+        if cut.end == end { Ok(end) } else { Err(TreeError::Torn { level: h, arm: end, below: cut }) }
+    });
+    // A list longer than the arms ends in an error before it takes more room than they do.
+    let ends = ends.collect::<Result<Vec<usize>, TreeError>>()?;
+    if end < arms {
+        return Err(TreeError::Uncovered { level: h, arm: end, arms });
+    }
+    // Of levels that lie within each other, those with as many subtrees are the same.
+    Ok(if ends.len() == below.len(arms) { below.clone() } else { Level::Runs(ends.into()) })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn levels_count_from_the_leaves_and_modules_fork_where_their_depths_say() {
-        let tree = Tree::new(&[2, 3], &[2, 3]).unwrap();
-        assert_eq!((tree.arms(), tree.height()), (6, 5));
-        assert_eq!([tree.fork_level(0), tree.fork_level(1), tree.fork_level(2)], [Some(5), Some(3), None]);
-        let subtrees: Vec<_> = (0..=5).map(|h| tree.subtree(h, 4).unwrap()).collect();
-        assert_eq!(subtrees, [4..5, 4..5, 4..5, 3..6, 3..6, 0..6]);
-    }
-
-    #[test]
-    fn subtrees_are_the_arms_that_agree_on_every_module_that_forks_above() {
-        let tree = Tree::new(&[3, 1, 2, 2], &[1, 2, 1, 3]).unwrap();
-        for h in 0..=tree.height() {
-            for i in 0..tree.arms() {
-                let fixed = (0..4).filter(|m| tree.fork_level(*m).unwrap() > h).count();
-                let agrees =
-                    |j: &usize| tree.regions_of(i).unwrap()[..fixed] == tree.regions_of(*j).unwrap()[..fixed];
-                assert!((0..tree.arms()).filter(agrees).eq(tree.subtree(h, i).unwrap()));
-            }
-        }
-    }
-
-    #[test]
-    fn arms_are_in_lexicographic_order() {
-        let tree = Tree::new(&[2, 3], &[1, 1]).unwrap();
-        assert_eq!(tree.regions_of(4), Some(vec![1, 1]));
-        assert!((0..6).all(|arm| tree.arm_of(&tree.regions_of(arm).unwrap()) == Some(arm)));
-        assert_eq!([tree.arm_of(&[0, 3]), tree.arm_of(&[0])], [None, None]);
-        assert_eq!((tree.regions_of(6), tree.subtree(0, 6)), (None, None));
-        assert_eq!(
-            [(0, 5), (3, 5), (5, 5)].map(|(a, b)| tree.first_difference(a, b)),
-            [Some(0), Some(1), None]
-        );
-    }
-
-    #[test]
-    fn trees_that_make_no_sense_are_refused() {
-        assert_eq!(Tree::new(&[], &[]), Err(TreeError::NoModules));
-        assert_eq!(Tree::new(&[2], &[]), Err(TreeError::Lengths { regions: 1, depths: 0 }));
-        assert_eq!(Tree::new(&[2, 0], &[1, 1]), Err(TreeError::NoRegions { module: 1 }));
-        assert_eq!(Tree::new(&[2, 2], &[0, 1]), Err(TreeError::NoDepth { module: 0 }));
-        assert!(matches!(Tree::new(&[usize::MAX; 3], &[1; 3]), Err(TreeError::TooManyArms { .. })));
-        assert!(matches!(Tree::new(&[2; 21], &[1; 21]), Err(TreeError::TooManyArms { .. })));
-        assert!(matches!(Tree::new(&[2, 2], &[usize::MAX, 1]), Err(TreeError::TooHigh { .. })));
-    }
-}
+mod tests;
