@@ -71,7 +71,7 @@ pub struct ArmChoice {
     pub depths: Vec<usize>,
     /// Regions of each module.
     pub regions_per_module: Vec<usize>,
-    /// How often the partition has been refined; arms of different partitions have nothing in common.
+    /// How often regions were dropped or bisected; arms of different partitions have nothing in common.
     pub partition: usize,
     /// The first module that was free to move: earlier ones kept their values bit for bit.
     pub first_free: usize,
@@ -125,7 +125,7 @@ impl fmt::Display for Why {
 impl fmt::Display for ArmChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let p = |arm: usize| self.probabilities.get(arm).copied().unwrap_or(0.0);
-        write!(f, "arm {} of {} (", self.arm, self.probabilities.len())?;
+        write!(f, "arm {} of 0 to {} (", self.arm, self.probabilities.len().saturating_sub(1))?;
         for (i, region) in self.boxes.iter().enumerate() {
             write!(f, "{}{region}", if i == 0 { "" } else { "; " })?;
         }

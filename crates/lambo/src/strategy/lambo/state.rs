@@ -26,7 +26,7 @@ pub(super) struct State {
     pub(super) scores: Vec<f64>,
     /// Steps of the bandit so far.
     pub(super) steps: usize,
-    /// How often the regions were changed.
+    /// How often regions were dropped or bisected, after which arms are numbered anew.
     pub(super) partition: usize,
     /// Bisections of all regions so far.
     refinements: usize,
@@ -201,6 +201,7 @@ impl State {
                 self.refinements += 1;
             }
         }
+        self.partition += usize::from(fewer);
         self.replant(space, regions, &parents, &children, scores, told)
     }
 
@@ -240,9 +241,12 @@ impl State {
         };
         self.bandit = self.bandit.clone().replant(tree, &log_weights, arm, level)?;
         self.scores = regions.scores(space, scores)?;
-        self.weak = vec![0; regions.arms()];
+        // What was weak stays so; halves of a region are given their time.
+        let weak = |arm: usize| {
+            if children[arm] > 1 { 0 } else { self.weak.get(parents[arm]).copied().unwrap_or(0) }
+        };
+        self.weak = (0..regions.arms()).map(weak).collect();
         self.regions = regions;
-        self.partition += 1;
         self.stands = Some((told.trial, held));
         Ok(())
     }
