@@ -236,7 +236,7 @@ proptest! {
         let last = space.modules().len() - 1;
         let partitions: Vec<Partition> = (0..last).map(|m| Partition::bisected(&space, m, &mut rng).unwrap()).collect();
         let regions = Regions::new(&space, partitions.clone()).unwrap();
-        let (finer, parents) = regions.refine(&space, &mut rng).unwrap();
+        let (finer, parents) = regions.refine(&space, usize::MAX, &mut rng).unwrap();
         prop_assert_eq!(regions.counts().iter().product::<usize>(), regions.arms());
         prop_assert_eq!(regions.alive().iter().filter(|alive| **alive).count(), regions.live());
         prop_assert_eq!(parents.len(), finer.arms());
@@ -324,7 +324,7 @@ proptest! {
         let _ = Regions::new(&space, vec![foreign; space.modules().len() - 1]);
         let Ok(regions) = Regions::new(&space, all[..all.len() - 1].to_vec()) else { return Ok(()) };
         let _ = (regions.corners(&other, 0), regions.corners(&space, number), regions.locate(&other, &[diameter]), regions.drop_arms(&[]));
-        let _ = (regions.refine(&other, &mut rng), regions.first_difference(&[], number), regions.arm_of(&[number]));
+        let _ = (regions.refine(&other, number, &mut rng), regions.first_difference(&[], number), regions.arm_of(&[number]));
         let condition = other.condition("true").unwrap();
         let _ = regions.scores(&space, &[PriorScore { condition: condition.clone(), score: diameter }]);
         let _ = regions.scores(&other, &[PriorScore { condition, score: 1.0 }]);

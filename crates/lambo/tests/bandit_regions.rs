@@ -104,7 +104,7 @@ fn forbidden_cells_are_no_cells_and_forbidden_arms_are_dead() {
     let regions = Regions::new(&free, vec![Partition::by_cuts(&free, 0).unwrap()]).unwrap();
     let (kept, _) = regions.drop_arms(&[false, true, false]).unwrap();
     assert_eq!(kept.counts(), [2]);
-    let (finer, parents) = kept.refine(&free, &mut ChaCha8Rng::seed_from_u64(2)).unwrap();
+    let (finer, parents) = kept.refine(&free, usize::MAX, &mut ChaCha8Rng::seed_from_u64(2)).unwrap();
     assert_eq!((finer.counts(), parents), (vec![4], vec![0, 0, 1, 1]));
 }
 

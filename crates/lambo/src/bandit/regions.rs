@@ -1,4 +1,4 @@
-//! The arms of a space: joint regions, one cell of the partition of each module but the last.
+//! The arms of a space: joint regions, one cell of the partition of each module that has one; the last module never has.
 //!
 //! ```text
 //! K = P_1 × … × P_{N−1} in lexicographic order, as in the tree
@@ -32,7 +32,7 @@ pub struct PriorScore {
     pub score: f64,
 }
 
-/// Joint regions of all modules but the last, as arms of a bandit.
+/// Joint regions of modules before the last, as arms of a bandit.
 ///
 /// ```
 /// use lambo::bandit::{Partition, Regions};
@@ -56,23 +56,26 @@ pub struct Regions {
     /// The arms' order; its depths are all 1 and mean nothing here.
     order: Tree,
     alive: Vec<bool>,
+    /// The space's last module.
+    last: usize,
 }
 
 impl Regions {
-    /// The arms of these partitions, that of module m at position m, for every module but the last.
+    /// The arms of these partitions, in the order of their modules; modules without one, among them the last, are not divided.
     pub fn new(space: &Space, partitions: Vec<Partition>) -> Result<Self, PartitionError> {
         let order = order(space, &partitions)?;
-        let mut regions = Self { alive: vec![true; order.arms()], partitions, order };
+        let last = space.modules().len().saturating_sub(1);
+        let mut regions = Self { alive: vec![true; order.arms()], partitions, order, last };
         regions.bury_forbidden(space)?;
         Ok(regions)
     }
 
-    /// The partition of each module but the last.
+    /// The partition of each divided module.
     pub fn partitions(&self) -> &[Partition] {
         &self.partitions
     }
 
-    /// Cells of each module but the last.
+    /// Cells of each divided module.
     pub fn counts(&self) -> Vec<usize> {
         self.order.regions().to_vec()
     }
@@ -92,7 +95,7 @@ impl Regions {
         self.alive.iter().filter(|alive| **alive).count()
     }
 
-    /// The cell of each module in an arm; `None` if there is no such arm.
+    /// The cell of each divided module in an arm; `None` if there is no such arm.
     pub fn regions_of(&self, arm: usize) -> Option<Vec<usize>> {
         self.order.regions_of(arm)
     }
@@ -102,13 +105,13 @@ impl Regions {
         self.order.arm_of(regions)
     }
 
-    /// The arm's box of the whole cube, the last module free; `None` if there is no such arm, or the space is another one.
+    /// The arm's box of the whole cube, undivided modules free; `None` if there is no such arm, or the space is another one.
     pub fn corners(&self, space: &Space, arm: usize) -> Option<(Vec<f64>, Vec<f64>)> {
         let (mut lower, mut upper) = (vec![0.0; space.dim()], vec![1.0; space.dim()]);
         self.write_corners(space, arm, &mut lower, &mut upper).then_some((lower, upper))
     }
 
-    /// The cell of each module but the last that holds a coded point of the whole cube; `None` where that part was dropped.
+    /// The cell of each divided module that holds a coded point of the whole cube; `None` where that part was dropped.
     pub fn locate(&self, space: &Space, u: &[f64]) -> Vec<Option<usize>> {
         let of = |partition: &Partition| {
             u.get(space.module_coordinates(partition.module())).and_then(|u| partition.locate(u))
@@ -116,13 +119,14 @@ impl Regions {
         self.partitions.iter().map(of).collect()
     }
 
-    /// m(arm): the first module whose cell in the arm is not the held one; the last module if all are.
+    /// m(arm): the first module whose cell in the arm is not the held one; the space's last module if all are.
     ///
     /// If there is no such arm, nothing can be kept: module 0.
     pub fn first_difference(&self, held: &[Option<usize>], arm: usize) -> usize {
         let Some(regions) = self.regions_of(arm) else { return 0 };
         let differs = |(m, region): (usize, &usize)| held.get(m) != Some(&Some(*region));
-        regions.iter().enumerate().position(differs).unwrap_or(regions.len())
+        let first = regions.iter().enumerate().position(differs);
+        first.and_then(|k| self.partitions.get(k)).map_or(self.last, Partition::module)
     }
 
     /// The same arms without those dropped, and the arm that each of the new ones was.
@@ -152,21 +156,34 @@ impl Regions {
         let order = lexicographic(&partitions)?;
         let olds = ancestors(&order, &self.order, &kept);
         let alive = olds.iter().map(|old| alive[*old]).collect();
-        Ok((Self { partitions, order, alive }, olds))
+        Ok((Self { partitions, order, alive, last: self.last }, olds))
     }
 
-    /// Every cell of every partition halved, and the arm that each new one is part of; parts of dead arms are dead.
+    /// Every cell halved, and the arm that each new one is part of; parts of dead arms are dead.
+    ///
+    /// Modules whose halves would make more than `limit` arms stay as they are; the first ones are halved first.
     pub fn refine<R: Rng + ?Sized>(
         &self,
         space: &Space,
+        limit: usize,
         rng: &mut R,
     ) -> Result<(Self, Vec<usize>), PartitionError> {
-        let (partitions, parents): (Vec<_>, Vec<_>) =
-            self.partitions.iter().map(|partition| partition.bisect(space, rng)).unzip();
+        let (mut partitions, mut parents) = (self.partitions.clone(), Vec::new());
+        for m in 0..partitions.len() {
+            let (halves, of) = partitions[m].bisect(space, rng);
+            let others = partitions.iter().enumerate().filter(|(k, _)| *k != m).map(|(_, p)| p.len());
+            let arms = others.fold(halves.len(), usize::saturating_mul);
+            if arms <= limit {
+                partitions[m] = halves;
+                parents.push(of);
+            } else {
+                parents.push((0..partitions[m].len()).collect());
+            }
+        }
         let order = order(space, &partitions)?;
         let olds = ancestors(&order, &self.order, &parents);
         let alive = olds.iter().map(|old| self.alive[*old]).collect();
-        let mut regions = Self { partitions, order, alive };
+        let mut regions = Self { partitions, order, alive, last: self.last };
         regions.bury_forbidden(space)?;
         Ok((regions, olds))
     }
@@ -207,7 +224,7 @@ impl Regions {
         if self.alive.contains(&true) { Ok(()) } else { Err(PartitionError::EveryArmForbidden) }
     }
 
-    /// Writes the ends of all coordinates but the last module's; `false` if there is no such arm.
+    /// Writes the ends of the coordinates of divided modules; `false` if there is no such arm.
     fn write_corners(&self, space: &Space, arm: usize, lower: &mut [f64], upper: &mut [f64]) -> bool {
         let Some(regions) = self.regions_of(arm) else { return false };
         self.partitions.iter().zip(regions).all(|(partition, region)| {
@@ -228,14 +245,18 @@ impl Regions {
 /// The order of the arms, if the partitions are those of the space.
 fn order(space: &Space, partitions: &[Partition]) -> Result<Tree, PartitionError> {
     let (found, modules) = (partitions.len(), space.modules().len());
-    if found == 0 || found + 1 != modules {
+    if found == 0 || found >= modules {
         return Err(PartitionError::Partitions { found, modules });
     }
-    let fits = |(m, partition): (usize, &Partition)| partition.module() == m && partition.fits(space);
-    match partitions.iter().enumerate().position(|partition| !fits(partition)) {
-        Some(position) => Err(PartitionError::Foreign { position }),
-        None => lexicographic(partitions),
+    let mut next = 0;
+    for (position, partition) in partitions.iter().enumerate() {
+        let module = partition.module();
+        if module < next || module + 1 >= modules || !partition.fits(space) {
+            return Err(PartitionError::Foreign { position });
+        }
+        next = module + 1;
     }
+    lexicographic(partitions)
 }
 
 /// All depths are 1: only the order of the arms matters, and a tree knows it.

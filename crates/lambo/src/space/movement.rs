@@ -102,7 +102,8 @@ impl Movement {
             return Err(MovementError::Cost { module, cost: costs[module] });
         }
         let charged = self.runs.iter().zip(costs).filter(|(runs, _)| **runs);
-        let gamma: f64 = charged.map(|(_, c)| c).sum();
+        // From 0, for an empty sum of floats is −0.
+        let gamma = charged.fold(0.0, |gamma, (_, c)| gamma + c);
         if gamma.is_finite() { Ok(gamma) } else { Err(MovementError::Overflow) }
     }
 }

@@ -1,7 +1,8 @@
 //! Starting designs: which points to try before there is anything to learn from.
 //!
 //! Point k of a design depends on the design, the space, the seed and k alone, so that strategies with the same seed start alike.
-//! A *nested* design keeps early modules for several points: module m (of N, from 0) is drawn anew every `every`^(N−1−m) points. Two
+//! A *nested* design keeps early modules for several points: of N modules with parameters number m (from 0) is drawn anew every `every`^(N−1−m)
+//! points; where that would leave it a single value, as often as the module after it. Two
 //! modules that cost 10 and 1, 15 points and `every` = 3 cost 5·11 + 10·1 = 65 instead of 165.
 
 use super::fresh::{uniform, within};
@@ -72,7 +73,9 @@ impl Design {
                     uniform(space, &mut stream(seed, Purpose::Design, index as u64))?
                 }
             }
-            Self::Nested { every, .. } => nested(space, seed, index, every.max(1))?,
+            Self::Nested { points, every } => {
+                nested(space, seed, index, &strides(space, points, every.max(1)))?
+            }
         };
         space.decode(&u)
     }
@@ -110,13 +113,30 @@ fn one_option_each(space: &Space, u: &mut [f64]) {
     }
 }
 
-fn nested(space: &Space, seed: u64, index: usize, every: usize) -> Result<Vec<f64>, SpaceError> {
+/// For how many points each module is kept; modules without parameters follow the one after them.
+fn strides(space: &Space, points: usize, every: usize) -> Vec<usize> {
+    let mut strides = vec![1; space.modules().len()];
+    let (mut stride, mut is_last) = (1usize, true);
+    for m in (0..strides.len()).rev() {
+        if !space.module_params(m).is_empty() {
+            let longer = stride.saturating_mul(every);
+            // Every module has two values at least, if the design has two points.
+            if !is_last && longer < points {
+                stride = longer;
+            }
+            is_last = false;
+        }
+        strides[m] = stride;
+    }
+    strides
+}
+
+fn nested(space: &Space, seed: u64, index: usize, strides: &[usize]) -> Result<Vec<f64>, SpaceError> {
     let modules = space.modules().len();
     let sequence = seed_of(seed, Purpose::Design, 0);
     let mut u = vec![0.0; space.dim()];
     // Every module takes its own coordinates of the point whose number is how often it was drawn anew.
-    for m in 0..modules {
-        let kept = every.saturating_pow(u32::try_from(modules - 1 - m).unwrap_or(u32::MAX));
+    for (m, kept) in strides.iter().enumerate() {
         let drawn = quasi_random(space, sequence, index / kept);
         let own = space.module_coordinates(m);
         u[own.clone()].copy_from_slice(&drawn[own]);
@@ -166,6 +186,23 @@ mod tests {
                 assert!(space.allows(&point), "{design:?}");
                 assert_eq!(point, design.point(&space, 5, index).unwrap());
                 assert_ne!(point, design.point(&space, 6, index).unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn every_module_of_a_nested_design_has_two_values_or_more() {
+        for modules in 2..9 {
+            let module = |m: usize| {
+                Module::new(&format!("m{m}"), [Param::float(&format!("x{m}"), 0.0, 1.0).unwrap()]).unwrap()
+            };
+            let space = Space::new((0..modules).map(module)).unwrap();
+            let design = Design::Nested { points: 15, every: 3 };
+            let points: Vec<Point> = (0..15).map(|i| design.point(&space, 1, i).unwrap()).collect();
+            for m in 0..modules {
+                let values: std::collections::BTreeSet<_> = points.iter().map(|p| &p.values()[m]).collect();
+                let expected = [15, 5].get(modules - 1 - m).copied().unwrap_or(2);
+                assert_eq!(values.len(), expected, "module {m} of {modules}");
             }
         }
     }

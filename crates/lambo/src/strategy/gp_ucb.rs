@@ -7,7 +7,7 @@
 //! It is what LaMBO is without modules: same start, same model, same confidence bound.
 
 use super::fresh::away_from_open;
-use super::model::Model;
+use super::model::{Model, check_hyper};
 use super::stream::{Purpose, seed_of, stream};
 use super::{Design, ModelOptions, Proposal, Source, Strategy, StrategyError, View, Why};
 use crate::acquisition::{Beta, Lcb, Maximiser, Region, Surface};
@@ -83,14 +83,19 @@ impl Strategy for GpUcb {
         let wanted = view.space.decode(&best.x)?;
         let mut rng = stream(self.seed, Purpose::Chance, view.trials.len() as u64);
         let point = away_from_open(view, wanted.clone(), &mut rng)?;
-        let source = if point == wanted { Source::Model } else { Source::Spread };
+        let source = if point == wanted { Source::Model } else { Source::Elsewhere };
         let mut why = Why::of(view, &point, source)?;
         why.belief = Some(model.belief(&view.space.encode(&point)?, &acquisition)?);
         Ok(Proposal { point, why, hyper: model.refitted })
     }
 
-    fn accept(&mut self, _: &View<'_>, proposal: &Proposal) -> Result<(), StrategyError> {
-        if matches!(proposal.why.source, Source::Model | Source::Spread) {
+    fn settings(&self) -> String {
+        format!("gp-ucb seed {} {:?}", self.seed, self.options)
+    }
+
+    fn accept(&mut self, view: &View<'_>, proposal: &Proposal) -> Result<(), StrategyError> {
+        check_hyper(view.trials.len(), proposal, view.space.dim())?;
+        if proposal.why.source.is_model() {
             self.iterations += 1;
         }
         if let Some(hyper) = &proposal.hyper {

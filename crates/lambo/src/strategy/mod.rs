@@ -48,6 +48,11 @@ pub trait Strategy: std::fmt::Debug + Send + Sync {
     ///
     /// On an error nothing has changed.
     fn accept(&mut self, view: &View<'_>, proposal: &Proposal) -> Result<(), StrategyError>;
+
+    /// What tells its proposals from those of others: name, seed and options. A study refuses the events of another.
+    fn settings(&self) -> String {
+        String::new()
+    }
 }
 
 /// A point to try, and all that led to it.

@@ -6,7 +6,7 @@
 //! - An open trial is a fantasy at its posterior mean: it leaves no uncertainty there, so nobody proposes it again.
 
 use super::stream::{Purpose, seed_of};
-use super::{Belief, StrategyError, View};
+use super::{Belief, Proposal, StrategyError, View};
 use crate::acquisition::Acquisition;
 use crate::space::{Batch, Space};
 use crate::surrogate::{Family, Fantasy, Fit, GaussianProcess, Hyper, OutputScale};
@@ -102,7 +102,6 @@ impl Model {
                     (Err(_), Some(hyper)) => GaussianProcess::new(options.family, hyper, x, y)?,
                     (Err(error), None) => return Err(error.into()),
                 };
-                // Through the metric's units and back, as the next iteration will see them.
                 let kept = restored(gp.hyper(), scale);
                 (gp, Some(kept))
             }
@@ -124,6 +123,23 @@ impl Model {
             acquisition: acquisition.score(mean, sd).value.clamp(-f64::MAX, f64::MAX),
         })
     }
+}
+
+/// Refuses hyper-parameters that no fit gives, such as those of a proposal that was changed on its way through a file.
+pub(super) fn check_hyper(trial: usize, proposal: &Proposal, dim: usize) -> Result<(), StrategyError> {
+    let Some(hyper) = &proposal.hyper else { return Ok(()) };
+    let count = hyper.lengthscales.len();
+    // In the metric's units, whose squares may be anything that a double holds.
+    let fits = (count == 1 || count == dim)
+        && hyper.lengthscales.iter().all(|l| (1e-100..=1e100).contains(l))
+        && [hyper.signal_variance, hyper.noise_variance].iter().all(|v| v.is_finite() && *v >= 0.0)
+        && hyper.mean.is_finite();
+    if fits {
+        return Ok(());
+    }
+    let problem =
+        format!("its hyper-parameters are not those of a process over {dim} coordinates: {hyper:?}");
+    Err(StrategyError::Foreign { trial, problem })
 }
 
 /// Coded points and values of all trials that have ended; `None` if none has a value.

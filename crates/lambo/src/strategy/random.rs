@@ -25,6 +25,10 @@ impl Strategy for Random {
         Ok(Proposal { why: Why::of(view, &point, Source::Random)?, point, hyper: None })
     }
 
+    fn settings(&self) -> String {
+        format!("random seed {}", self.seed)
+    }
+
     fn accept(&mut self, _: &View<'_>, _: &Proposal) -> Result<(), StrategyError> {
         Ok(())
     }

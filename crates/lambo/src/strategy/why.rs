@@ -16,6 +16,8 @@ pub struct Why {
     pub first_changed: Option<usize>,
     /// Its name.
     pub first_changed_module: Option<String>,
+    /// The name of the first module that runs: the same one, or the last module where its result is wanted anew.
+    pub first_to_run: Option<String>,
     /// What the run is expected to cost, if costs are known.
     pub expected_cost: Option<f64>,
     /// What the model expects there.
@@ -37,11 +39,22 @@ pub enum Source {
     Random,
     /// The model.
     Model,
-    /// Chance, since what the model wanted is being tried already.
+    /// Chance near what the model wanted, which is being tried already: for a strategy with arms, inside the arm.
     Spread,
+    /// Chance anywhere, for the same reason.
+    Elsewhere,
 }
 
-/// The posterior at the point, in the metric's units (minimised), and the acquisition value.
+impl Source {
+    /// Whether the model had a say.
+    pub fn is_model(self) -> bool {
+        matches!(self, Self::Model | Self::Spread | Self::Elsewhere)
+    }
+}
+
+/// The posterior at the point in the metric's units, and the acquisition value.
+///
+/// A strategy says it of the minimised metric; a study turns it to the user's direction.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Belief {
     /// Posterior mean.
@@ -59,7 +72,9 @@ pub struct ArmChoice {
     pub iteration: usize,
     /// The arm drawn: a joint region of all modules but the last.
     pub arm: usize,
-    /// Its region of each module.
+    /// The modules that are divided into regions, counted from 0; the lists below have an entry for each.
+    pub modules: Vec<usize>,
+    /// The arm's region of each.
     pub regions: Vec<usize>,
     /// What those regions are, in the parameters' own values.
     pub boxes: Vec<String>,
@@ -67,13 +82,13 @@ pub struct ArmChoice {
     pub level: usize,
     /// The tree's height.
     pub height: usize,
-    /// The depth of each module in the tree.
+    /// The depth of each in the tree.
     pub depths: Vec<usize>,
-    /// Regions of each module.
+    /// Regions of each.
     pub regions_per_module: Vec<usize>,
     /// How often regions were dropped or bisected; arms of different partitions have nothing in common.
     pub partition: usize,
-    /// The first module that was free to move: earlier ones kept their values bit for bit.
+    /// The first module that was free to move: earlier ones kept their values bit for bit. Where chance left the arm, the first that did move.
     pub first_free: usize,
     /// p_t of every arm, from which this one was drawn.
     pub probabilities: Vec<f64>,
@@ -85,11 +100,12 @@ impl Why {
     /// What can be said of any point.
     pub(super) fn of(view: &View<'_>, point: &Point, source: Source) -> Result<Self, StrategyError> {
         let movement = view.movement(point)?;
-        let module = movement.first_changed.and_then(|m| view.space.modules().get(m));
+        let name = |m: usize| view.space.modules().get(m).map(|module| module.name().to_string());
         Ok(Self {
             source,
             first_changed: movement.first_changed,
-            first_changed_module: module.map(|module| module.name().to_string()),
+            first_changed_module: movement.first_changed.and_then(name),
+            first_to_run: movement.runs.iter().position(|runs| *runs).and_then(name),
             expected_cost: view.expected_cost(&movement),
             belief: None,
             arm: None,
@@ -99,18 +115,20 @@ impl Why {
 
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.first_changed_module {
-            Some(name) => write!(f, "first to run: {name}")?,
-            None => write!(f, "nothing to run")?,
+        match (&self.first_to_run, &self.first_changed) {
+            (Some(name), Some(_)) => write!(f, "first to run: {name}")?,
+            (Some(name), None) => write!(f, "the same point again: only {name} runs")?,
+            (None, _) => write!(f, "nothing to run")?,
         }
         if let Some(cost) = self.expected_cost {
-            write!(f, ", expected cost {cost}")?;
+            write!(f, ", expected cost {}", (cost * 1e4).round() / 1e4)?;
         }
         match self.source {
             Source::Design => write!(f, "; starting design")?,
             Source::Random => write!(f, "; by chance")?,
             Source::Model => {}
-            Source::Spread => write!(f, "; by chance, since the model's choice is being tried already")?,
+            Source::Spread => write!(f, "; by chance near the model's choice, which is being tried already")?,
+            Source::Elsewhere => write!(f, "; by chance, since the model's choice is being tried already")?,
         }
         if let Some(belief) = &self.belief {
             write!(f, "; expects {:.4} ± {:.4}", belief.mean, belief.sd)?;
@@ -122,6 +140,9 @@ impl fmt::Display for Why {
     }
 }
 
+/// Probabilities of more arms than this say nothing on a line.
+const SHOWN: usize = 16;
+
 impl fmt::Display for ArmChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let p = |arm: usize| self.probabilities.get(arm).copied().unwrap_or(0.0);
@@ -129,7 +150,11 @@ impl fmt::Display for ArmChoice {
         for (i, region) in self.boxes.iter().enumerate() {
             write!(f, "{}{region}", if i == 0 { "" } else { "; " })?;
         }
-        write!(f, ") with p = {:.3}, drawn at level {} of {}; p = [", p(self.arm), self.level, self.height)?;
+        write!(f, ") with p = {:.3}, drawn at level {} of {}", p(self.arm), self.level, self.height)?;
+        if self.probabilities.len() > SHOWN {
+            return Ok(());
+        }
+        write!(f, "; p = [")?;
         for arm in 0..self.probabilities.len() {
             write!(f, "{}{:.3}", if arm == 0 { "" } else { ", " }, p(arm))?;
         }

@@ -1,8 +1,8 @@
 //! What trials cost: which modules ran for each, what that was charged, and how good the best value was by then.
 //!
 //! ```text
-//! charge of a trial   Σ of the measured costs of its modules, if they were measured
-//!                     Γ = Σₘ cₘ · 1{m ran} with the given costs, if they were not; unknown if a module that ran has no given cost
+//! charge of a trial   Σₘ of what module m was measured to cost, else of its given cost if it ran
+//!                     unknown if nothing was measured and a module that ran has no given cost
 //! ran                 the modules that had to run after the trials told before; of a failed trial those up to the one that broke
 //! ```
 
@@ -67,9 +67,17 @@ impl Account {
 
 /// What a trial is charged; `None` if nobody knows.
 pub(super) fn charge(space: &Space, movement: &Movement, stages: &[Option<f64>]) -> Option<f64> {
-    if !stages.is_empty() {
-        return Some(stages.iter().flatten().sum());
+    let mut sum = 0.0;
+    for (m, module) in space.modules().iter().enumerate() {
+        let ran = movement.runs.get(m).copied().unwrap_or(false);
+        sum += match (stages.get(m), module.cost_kind()) {
+            (Some(Some(measured)), _) => *measured,
+            (_, Cost::Given(given)) => given * f64::from(u8::from(ran)),
+            // Whoever measures says what ran.
+            (Some(None), _) => 0.0,
+            (None, _) if ran => return None,
+            (None, _) => 0.0,
+        };
     }
-    let ran = space.modules().iter().zip(&movement.runs).filter(|(_, ran)| **ran);
-    ran.map(|(module, _)| if let Cost::Given(cost) = module.cost_kind() { Some(cost) } else { None }).sum()
+    Some(sum)
 }

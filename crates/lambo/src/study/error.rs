@@ -77,6 +77,14 @@ pub enum StudyError {
         /// How many modules there are.
         modules: usize,
     },
+    /// A study that stops by cost cannot tell what a trial cost.
+    #[error(
+        "trial {id}: nobody knows its cost, and the study stops by cost; tell what its modules cost with `measured`, or give them costs"
+    )]
+    Unmeasured {
+        /// The trial.
+        id: TrialId,
+    },
     /// Costs whose sum is past the largest double.
     #[error("trial {id}: the costs add up to more than a number can hold; use a larger unit")]
     Overflow {

@@ -37,7 +37,7 @@ pub enum Event {
         strategy: String,
         /// Its seed.
         seed: u64,
-        /// Its options, as text.
+        /// Its options, as text: those of the label, or what the strategy says of itself.
         options: String,
         /// What is better.
         direction: Direction,
@@ -98,6 +98,14 @@ enum CostModelName {
 }
 
 impl Direction {
+    /// A value between the user's direction and the engine's, either way.
+    pub(super) fn turned(self, value: f64) -> f64 {
+        match self {
+            Self::Minimize => value,
+            Self::Maximize => -value,
+        }
+    }
+
     /// Whether `a` is strictly better than `b`.
     pub fn is_better(self, a: f64, b: f64) -> bool {
         match self {

@@ -103,7 +103,7 @@ impl Study {
     /// A study of a strategy by name with its default options, labelled with the name and the seed.
     pub fn named(space: Space, strategy: &str, seed: u64) -> Result<Self, StudyError> {
         let chosen = by_name(strategy, &space, seed)?;
-        Self::new(space, chosen).label(strategy, seed, "default")
+        Self::new(space, chosen).label(strategy, seed, "")
     }
 
     /// What is better.
@@ -130,6 +130,8 @@ impl Study {
     }
 
     /// What the events belong to; a replay refuses those of another strategy, seed or options.
+    ///
+    /// Without options the strategy speaks for itself ([`Strategy::settings`]).
     pub fn label(
         mut self,
         strategy: impl Into<String>,
@@ -146,7 +148,10 @@ impl Study {
         if let Some(reason) = self.stopped() {
             return Err(StudyError::Stopped { reason });
         }
-        let proposal = self.strategy.propose(&self.state.view())?;
+        let mut proposal = self.strategy.propose(&self.state.view())?;
+        if let Some(belief) = &mut proposal.why.belief {
+            belief.mean = self.state.direction.turned(belief.mean);
+        }
         self.admit(proposal)
     }
 
@@ -257,7 +262,10 @@ impl Study {
             lambo: env!("CARGO_PKG_VERSION").to_owned(),
             strategy: self.label.strategy.clone(),
             seed: self.label.seed,
-            options: self.label.options.clone(),
+            options: match self.label.options.as_str() {
+                "" => self.strategy.settings(),
+                given => given.to_owned(),
+            },
             direction: self.state.direction,
             cost_model: self.state.cost_model,
             space: fingerprint::fingerprint(&self.state.space),

@@ -153,6 +153,9 @@ impl State {
             }
         };
         let cost = charge(&self.space, &movement, stages);
+        if cost.is_none() && self.budget.is_some() {
+            return Err(StudyError::Unmeasured { id });
+        }
         let cumulative = self.account.spent() + cost.unwrap_or(0.0);
         if !cumulative.is_finite() {
             return Err(StudyError::Overflow { id });
@@ -180,10 +183,12 @@ impl State {
                 other => other.into(),
             };
         }
-        if failed { self.plan_anew() } else { Ok(()) }
+        // Told in the order asked, one after the other, the plan has come true.
+        let as_planned = self.open.is_empty() && index + 1 == self.trials.len();
+        if failed || !as_planned { self.plan_anew() } else { Ok(()) }
     }
 
-    /// A failure takes back outputs that had been counted on.
+    /// A failure takes back outputs that had been counted on, and another order of tells changes what the last ones are.
     fn plan_anew(&mut self) -> Result<(), StudyError> {
         let mut planned = self.told.clone();
         for trial in self.open() {

@@ -1,7 +1,7 @@
 //! Who takes part: every name of the catalogue, and LaMBO under options that change its course.
 
 use lambo::acquisition::Beta;
-use lambo::space::Space;
+use lambo::space::{Cost, Space};
 use lambo::strategy::lambo::{Alpha, Depths, FirstPartition, LossScale, Theory};
 use lambo::strategy::{Design, Lambo, LamboOptions, NAMES, Strategy, by_name};
 use lambo::study::Study;
@@ -15,9 +15,11 @@ pub fn make(name: &str, space: &Space, seed: u64) -> Box<dyn Strategy> {
         "lambo-paper, nested start" => {
             LamboOptions { design: Design::Nested { points: 6, every: 2 }, ..LamboOptions::paper() }
         }
-        "lambo-paper, clipped" => {
-            LamboOptions { losses: LossScale::Clip, alpha: Alpha::Lcb(Beta::Sqrt), ..paper() }
-        }
+        "lambo-paper, clipped" => LamboOptions {
+            losses: LossScale::Clip { low: 0.0, high: 1.0 },
+            alpha: Alpha::Lcb(Beta::Sqrt),
+            ..paper()
+        },
         "lambo-paper, raw EI" => LamboOptions { losses: LossScale::Raw, alpha: Alpha::Ei, ..paper() },
         "lambo-paper, MES" => LamboOptions { alpha: Alpha::Mes { samples: 4 }, ..paper() },
         "lambo-paper, Gittins" => LamboOptions { alpha: Alpha::Gittins(0.01), ..paper() },
@@ -49,6 +51,12 @@ pub fn all() -> impl Iterator<Item = &'static str> {
         "lambo-paper, theory",
     ];
     NAMES.into_iter().chain(variants)
+}
+
+/// Spaces whose modules are measured, and how they would be.
+pub fn measured(space: &Space) -> Space {
+    let modules = space.modules().iter().map(|module| module.clone().cost(Cost::Measured).unwrap());
+    Space::new(modules).unwrap()
 }
 
 /// A study of a contestant.

@@ -4,9 +4,11 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod better_than_random;
+mod chaos;
 mod contestants;
 mod inputs;
 mod openness;
+mod raw;
 mod replay;
 mod spaces;
 

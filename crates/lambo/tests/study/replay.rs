@@ -98,7 +98,7 @@ fn a_strategy_sees_in_a_replay_what_it_saw_live() {
             (5, 0, 0.0),
             (0, 0, 0.0),
             (0, 0, 0.0),
-            (3, 2, -1.0),
+            (4, 2, -1.0),
             (0, 0, 0.0),
         ],
     );
@@ -183,7 +183,7 @@ fn events_of_another_study_are_refused_with_what_differs() {
     let cases = [
         (new().label("lambo", 11, "").unwrap(), "strategy is `random`, but here it is `lambo`"),
         (new().label("random", 12, "").unwrap(), "seed is `11`, but here it is `12`"),
-        (new().label("random", 11, "x").unwrap(), "options is ``, but here it is `x`"),
+        (new().label("random", 11, "x").unwrap(), "options is `random seed 11`, but here it is `x`"),
         (
             random(Direction::Maximize, CostModel::Previous),
             "direction is `minimize`, but here it is `maximize`",

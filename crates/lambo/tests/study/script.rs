@@ -27,6 +27,7 @@ impl Strategy for Script {
             source: Source::Random,
             first_changed: movement.as_ref().and_then(|movement| movement.first_changed),
             first_changed_module: None,
+            first_to_run: None,
             expected_cost: self.says.or(movement.and_then(|movement| view.expected_cost(&movement))),
             belief: None,
             arm: None,

@@ -115,9 +115,13 @@ fn a_budget_needs_costs_that_somebody_knows() {
     let error = unknown.stop(rules).unwrap_err().to_string();
     assert!(error.contains("`second`") && error.contains("measured"), "{error}");
     let mut measured = scripted(space([Cost::Measured; 3]), &points(2)).stop(rules).unwrap();
-    step(&mut measured, 0.0);
+    let trial = measured.ask().unwrap();
+    // A trial whose cost nobody tells would make the budget endless.
+    let error = measured.tell(trial.clone().observe(0.0).unwrap()).unwrap_err().to_string();
+    assert!(error.contains("stops by cost") && error.contains("`measured`"), "{error}");
+    measured.tell(trial.observe(0.0).unwrap().measured(vec![Some(0.5), None, None]).unwrap()).unwrap();
     assert_eq!(measured.stopped(), None);
     let trial = measured.ask().unwrap();
     measured.tell(trial.observe(0.0).unwrap().measured(vec![Some(2.0), None, None]).unwrap()).unwrap();
-    assert_eq!(measured.stopped(), Some(StopReason::Cost { limit: 1.0, spent: 2.0 }));
+    assert_eq!(measured.stopped(), Some(StopReason::Cost { limit: 1.0, spent: 2.5 }));
 }

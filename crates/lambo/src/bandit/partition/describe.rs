@@ -6,6 +6,8 @@ use crate::space::{Domain, Space, Value};
 
 /// Significant digits of a bound; more only where two bounds would look the same.
 const DIGITS: usize = 4;
+/// Options that are named; of more only their number.
+const SHOWN: usize = 12;
 /// Digits that tell any two doubles apart.
 const MAX_DIGITS: usize = 17;
 
@@ -41,7 +43,10 @@ fn part(space: &Space, p: usize, side: &Side) -> Option<String> {
         Side::Options(options) => match options.as_slice() {
             [only] => Some(format!("{name} = {}", text(*only as u64))),
             _ => {
-                let values: Vec<String> = options.iter().map(|k| text(*k as u64)).collect();
+                let mut values: Vec<String> = options.iter().take(SHOWN).map(|k| text(*k as u64)).collect();
+                if options.len() > SHOWN {
+                    values.push(format!("… {} in all", options.len()));
+                }
                 Some(format!("{name} in {{{}}}", values.join(", ")))
             }
         },

@@ -59,9 +59,7 @@ pub enum PartitionError {
         what: &'static str,
     },
     /// A partition is needed for each module but the last, and there must be one.
-    #[error(
-        "{found} partitions for {modules} modules; give one for each module but the last, of at least two"
-    )]
+    #[error("{found} partitions for {modules} modules; give at least one, and none for the last module")]
     Partitions {
         /// How many were given.
         found: usize,
@@ -70,7 +68,7 @@ pub enum PartitionError {
     },
     /// A partition of another module, or of another space.
     #[error(
-        "partition {position} (from 0) is not one of module {position} of this space; make it from this space"
+        "partition {position} (from 0) is not one of this space, or of a module before that of the one before it; make it from this space and keep the order of the modules"
     )]
     Foreign {
         /// Its position.

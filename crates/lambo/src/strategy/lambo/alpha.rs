@@ -84,6 +84,11 @@ impl Alpha {
         Ok(())
     }
 
+    /// Whether α is a value that the metric might take.
+    pub(super) fn has_units(&self) -> bool {
+        matches!(self, Self::Lcb(_) | Self::Gittins(_))
+    }
+
     /// The acquisition function at iteration `t`.
     pub(super) fn make(
         &self,

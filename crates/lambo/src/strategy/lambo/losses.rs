@@ -20,8 +20,8 @@ pub(super) struct Anchor<'a> {
     pub(super) u: &'a [f64],
     /// The region of each module that holds it.
     pub(super) held: &'a [Option<usize>],
-    /// The last module with parameters: it is always free.
-    pub(super) last: usize,
+    /// The first module that is always free.
+    pub(super) free: usize,
 }
 
 /// The minimiser of one arm.
@@ -62,7 +62,7 @@ fn solve_arm(
     arm: usize,
 ) -> Result<Option<Solved>, MaximiseError> {
     let Some((lower, upper)) = regions.corners(space, arm) else { return Ok(None) };
-    let lazy = regions.first_difference(anchor.held, arm).min(anchor.last);
+    let lazy = regions.first_difference(anchor.held, arm).min(anchor.free);
     // Forbidden regions may leave nothing beside the frozen values; then fewer modules are frozen.
     for first_free in (0..=lazy).rev() {
         let frozen = &anchor.u[..space.module_coordinates(first_free).start];
@@ -85,43 +85,43 @@ pub(super) fn scaled(losses: &[Option<f64>], scores: &[f64], scale: LossScale) -
         return vec![0.0; losses.len()];
     }
     let score = |arm: usize| scores.get(arm).copied().unwrap_or(0.0);
-    losses
-        .iter()
-        .enumerate()
-        .map(|(arm, loss)| {
-            let loss = loss.unwrap_or(high);
-            match scale {
-                LossScale::Raw => loss + score(arm),
-                LossScale::Clip => (loss + score(arm)).clamp(0.0, 1.0),
-                LossScale::Rescale if high > low => {
-                    ((loss - low) / (high - low) + score(arm)).clamp(0.0, 1.0)
-                }
-                LossScale::Rescale => score(arm).clamp(0.0, 1.0),
-            }
-        })
-        .collect()
+    let in_scale = |loss: f64| match scale {
+        LossScale::Raw => loss,
+        LossScale::Clip { low, high } => ((loss - low) / (high - low)).clamp(0.0, 1.0),
+        LossScale::Rescale if high > low => (loss - low) / (high - low),
+        LossScale::Rescale => 0.0,
+    };
+    losses.iter().enumerate().map(|(arm, loss)| in_scale(loss.unwrap_or(high)) + score(arm)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const UNIT: LossScale = LossScale::Clip { low: 0.0, high: 1.0 };
+
     #[test]
     fn losses_reach_the_bandit_in_the_wanted_scale() {
         let losses = [Some(-2.0), Some(0.5), None, Some(2.0)];
         let none = [0.0; 4];
         assert_eq!(scaled(&losses, &none, LossScale::Raw), [-2.0, 0.5, 2.0, 2.0]);
-        assert_eq!(scaled(&losses, &none, LossScale::Clip), [0.0, 0.5, 1.0, 1.0]);
+        assert_eq!(scaled(&losses, &none, UNIT), [0.0, 0.5, 1.0, 1.0]);
         assert_eq!(scaled(&losses, &none, LossScale::Rescale), [0.0, 0.625, 1.0, 1.0]);
         assert_eq!(scaled(&[Some(3.0); 2], &none, LossScale::Rescale), [0.0, 0.0]);
         assert_eq!(scaled(&[None; 2], &none, LossScale::Raw), [0.0, 0.0]);
     }
 
     #[test]
-    fn scores_are_added_and_stay_in_the_scale() {
-        let losses = [Some(0.0), Some(1.0)];
-        assert_eq!(scaled(&losses, &[0.25, 0.25], LossScale::Rescale), [0.25, 1.0]);
-        assert_eq!(scaled(&losses, &[-0.5, -0.5], LossScale::Clip), [0.0, 0.5]);
-        assert_eq!(scaled(&losses, &[2.0, -3.0], LossScale::Raw), [2.0, -2.0]);
+    fn losses_of_a_metric_that_is_maximised_are_clipped_where_it_lives() {
+        let losses = [Some(-1.2), Some(-0.75), Some(0.1)];
+        assert_eq!(scaled(&losses, &[0.0; 3], LossScale::Clip { low: -1.0, high: 0.0 }), [0.0, 0.25, 1.0]);
+    }
+
+    #[test]
+    fn scores_are_added_to_losses_of_any_scale() {
+        let losses = [Some(0.0), Some(4.0)];
+        assert_eq!(scaled(&losses, &[0.25, 0.5], LossScale::Rescale), [0.25, 1.5]);
+        assert_eq!(scaled(&losses, &[-0.5, -0.5], UNIT), [-0.5, 0.5]);
+        assert_eq!(scaled(&losses, &[2.0, -3.0], LossScale::Raw), [2.0, 1.0]);
     }
 }

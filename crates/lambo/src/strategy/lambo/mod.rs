@@ -11,7 +11,10 @@
 //! The losses do not depend on what x^t returns, so a whole iteration happens when a point is asked for. Its record is the arm and the
 //! losses in [`Why`] and the hyper-parameters if they were fitted: with them an iteration is repeated without its optimisation problems.
 //!
-//! A pipeline with one module has no arms; there LaMBO is plain Bayesian optimisation with α.
+//! A pipeline with one module has no arms; there LaMBO is plain Bayesian optimisation with α. Modules without parameters have no place in the tree.
+//!
+//! x^{t−1} is the last point that did not fail: staying with the values of a failure would repeat it. So after a failure an arm that
+//! agrees with the one before may still go back to older values of early modules.
 
 mod alpha;
 mod losses;
@@ -24,7 +27,7 @@ pub use options::{Abandon, Depths, FirstPartition, Growth, LamboOptions, LossSca
 pub use theory::Theory;
 
 use super::fresh::{away_from_open, within};
-use super::model::Model;
+use super::model::{Model, check_hyper};
 use super::stream::{Purpose, seed_of, stream};
 use super::{ArmChoice, Proposal, Source, Strategy, StrategyError, View, Why};
 use crate::acquisition::{Acquisition, Lcb, Maximiser, Region, Surface};
@@ -32,7 +35,7 @@ use crate::bandit::PriorScore;
 use crate::space::{Cost, Point, Space};
 use crate::surrogate::Hyper;
 use losses::{Anchor, Solved};
-use state::{State, Told, last_tunable};
+use state::{State, Told};
 
 /// Best observations around which the maximiser looks.
 const HINTS: usize = 5;
@@ -68,7 +71,8 @@ struct Prepared<'a> {
 impl Lambo {
     /// LaMBO on a space, with these options.
     pub fn new(space: &Space, options: LamboOptions, seed: u64) -> Result<Self, StrategyError> {
-        options.check(space.modules().len().saturating_sub(1))?;
+        options.check(space)?;
+        let option = if options.theory.is_some() { "theory" } else { "depths" };
         let needs_costs = options.depths == Depths::FromCosts || options.theory.is_some();
         let unknown = space.modules().iter().find(|module| module.cost_kind() == Cost::Unknown);
         if let (true, Some(module)) = (needs_costs, unknown) {
@@ -76,7 +80,7 @@ impl Lambo {
                 "depths follow costs, but that of module `{}` is unknown; give it one",
                 module.name()
             );
-            return Err(StrategyError::Option { option: "depths", problem });
+            return Err(StrategyError::Option { option, problem });
         }
         let scores = options.scores.iter().map(|(condition, score)| {
             Ok(PriorScore { condition: space.condition(condition)?, score: *score })
@@ -100,13 +104,11 @@ impl Lambo {
         else {
             return Ok(None);
         };
-        if last_tunable(view.space) == 0 {
-            return Ok(None);
-        }
-        let mut state = match &self.state {
-            Some(state) => state.clone(),
+        let state = match &self.state {
+            Some(state) => Some(state.clone()),
             None => State::begin(view.space, &self.options, &self.scores, hyper, view.costs, self.seed)?,
         };
+        let Some(mut state) = state else { return Ok(None) };
         let previous = view.trials[trial].point();
         let u = view.space.encode(previous)?;
         let held = state.stand_at(view.space, trial, &u)?;
@@ -120,11 +122,10 @@ impl Lambo {
         &self,
         view: &View<'_>,
         model: &Model,
-        hyper: &Hyper,
         t: usize,
     ) -> Result<Box<dyn Acquisition>, StrategyError> {
         if let (Some(theory), Alpha::Lcb(_)) = (self.options.theory, &self.options.alpha) {
-            return Ok(Box::new(Lcb::new(theory.beta(&model.gp, hyper))?));
+            return Ok(Box::new(Lcb::new(theory.beta(&model.gp))?));
         }
         self.options.alpha.make(model, view.space.params().len(), t, self.seed)
     }
@@ -158,7 +159,7 @@ impl Lambo {
                 return Ok((point, Source::Spread));
             }
         }
-        Ok((away_from_open(view, wanted, &mut rng)?, Source::Spread))
+        Ok((away_from_open(view, wanted, &mut rng)?, Source::Elsewhere))
     }
 }
 
@@ -174,7 +175,7 @@ impl Strategy for Lambo {
         let Some(hyper) = model.refitted.as_ref().or(self.hyper.as_ref()) else {
             return self.start(view);
         };
-        let acquisition = self.acquisition(view, &model, hyper, t)?;
+        let acquisition = self.acquisition(view, &model, t)?;
         let surface = Surface::new(&model.gp, &acquisition);
         let mut hints = model.gp.lowest(HINTS);
         let effort = Maximiser {
@@ -194,7 +195,7 @@ impl Strategy for Lambo {
         };
         let Prepared { state, previous, u, held, probabilities, level, arm } = prepared;
         let _ = hints.push(&u);
-        let anchor = Anchor { u: &u, held: &held, last: last_tunable(space) };
+        let anchor = Anchor { u: &u, held: &held, free: state.free };
         let solved = losses::solve(space, &state.regions, &anchor, &surface, &hints, &effort)?;
         let raw: Vec<Option<f64>> = solved
             .iter()
@@ -221,16 +222,25 @@ impl Strategy for Lambo {
         let (point, source) = self.settle(view, &region, Some((previous, first_free)), &x)?;
         let mut why = Why::of(view, &point, source)?;
         why.belief = Some(model.belief(&space.encode(&point)?, &acquisition)?);
+        let first_free = match source {
+            Source::Elsewhere => space.movement(Some(previous), &point)?.first_changed.unwrap_or(state.free),
+            _ => first_free,
+        };
         why.arm = Some(explain(space, &state, probabilities, level, arm, first_free, losses));
         Ok(Proposal { point, why, hyper: model.refitted })
+    }
+
+    fn settings(&self) -> String {
+        format!("lambo seed {} {:?}", self.seed, self.options)
     }
 
     fn accept(&mut self, view: &View<'_>, proposal: &Proposal) -> Result<(), StrategyError> {
         let trial = view.trials.len();
         let foreign = |problem: String| Err(StrategyError::Foreign { trial, problem });
-        if !matches!(proposal.why.source, Source::Model | Source::Spread) {
+        if !proposal.why.source.is_model() {
             return Ok(());
         }
+        check_hyper(trial, proposal, view.space.dim())?;
         let hyper = proposal.hyper.clone().or_else(|| self.hyper.clone());
         let prepared = self.prepare(view, hyper.as_ref())?;
         let next = match (prepared, &proposal.why.arm) {
@@ -240,11 +250,14 @@ impl Strategy for Lambo {
                 if choice.arm != prepared.arm {
                     return foreign(format!("it says arm {}, the dice say {}", choice.arm, prepared.arm));
                 }
+                let first = view.space.module_params(state.first_module());
                 let first_moved =
-                    view.space.movement(Some(prepared.previous), &proposal.point)?.first_changed == Some(0);
+                    prepared.previous.values().get(first.clone()) != proposal.point.values().get(first);
                 let u = view.space.encode(&proposal.point)?;
-                // A point by chance may have left the arm.
-                let from_arm = proposal.why.source == Source::Model;
+                let from_arm = proposal.why.source != Source::Elsewhere;
+                if from_arm && !state.holds(view.space, prepared.arm, &u) {
+                    return foreign(format!("its point is not in arm {}", prepared.arm));
+                }
                 let told = Told { losses: &choice.losses, trial, u: &u, from_arm, first_moved };
                 state.step(view.space, &self.options, &self.scores, &told, self.seed)?;
                 Some(state)
@@ -275,13 +288,14 @@ fn explain(
     losses: Vec<f64>,
 ) -> ArmChoice {
     let regions = state.regions.regions_of(arm).unwrap_or_default();
-    let boxes = state.regions.partitions().iter().zip(&regions).enumerate().map(|(m, (partition, cell))| {
-        let module = space.modules().get(m).map_or("", |module| module.name());
+    let boxes = state.regions.partitions().iter().zip(&regions).map(|(partition, cell)| {
+        let module = space.modules().get(partition.module()).map_or("", |module| module.name());
         format!("{module}: {}", partition.describe(space, *cell))
     });
     ArmChoice {
         iteration: state.steps + 1,
         arm,
+        modules: state.regions.partitions().iter().map(|partition| partition.module()).collect(),
         boxes: boxes.collect(),
         regions,
         level,

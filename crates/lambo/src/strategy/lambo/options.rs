@@ -4,8 +4,11 @@
 //! `experiments/lambo/` has the measurements.
 
 use super::alpha::Alpha;
+use super::state::tunable;
 use super::theory::Theory;
 use crate::acquisition::{Beta, Maximiser};
+use crate::bandit::{MAX_HEIGHT, Partition};
+use crate::space::Space;
 use crate::strategy::{Design, ModelOptions, StrategyError};
 
 /// The settings of LaMBO.
@@ -25,7 +28,7 @@ pub struct LamboOptions {
     pub partition: FirstPartition,
     /// d_m, how deep each module sits in the tree. Paper: 1 (§5).
     pub depths: Depths,
-    /// When arms are dropped. Paper: p below 0.1/|K| for 10 iterations in a row (§3).
+    /// When arms are dropped. Paper: p below 0.1/|K| for 10 iterations in a row (§3; its supplement has 0.2/|K|).
     pub abandon: Option<Abandon>,
     /// How often regions are bisected after an abandonment. Paper: "typically do not go beyond two stages" (§3).
     pub refinements: usize,
@@ -35,23 +38,32 @@ pub struct LamboOptions {
     pub growth: Option<Growth>,
     /// λ, what a unit of cost is worth in units of the metric; used by depths from costs and by theory mode. Paper: 0.1 (§5).
     pub lambda: f64,
-    /// Losses added to regions where a condition holds, in units of the bandit's losses (supplement, "prior scores").
+    /// Losses added to regions where a condition holds, after `losses` has scaled them (supplement, "prior scores").
     pub scores: Vec<(String, f64)>,
     /// Settings for a known horizon, which take the place of η, β_t, partition and depths and switch off the rules for unknown ones.
     pub theory: Option<Theory>,
-    /// More arms than this are never made: each is an optimisation problem per iteration.
+    /// More arms than this are never made: each is an optimisation problem per iteration. Modules that would exceed it move freely with the
+    /// last one, and are not bisected further. Ours: 64.
     pub max_arms: usize,
-    /// How hard to look inside one arm.
+    /// How hard to look inside one arm. Ours: enough for losses within a thousandth of those of a search twenty times as hard, in nine
+    /// arms of ten. Where there are no arms, the default maximiser looks through the whole space.
     pub effort: Maximiser,
 }
 
 /// How the losses of arms reach the bandit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LossScale {
     /// As they are, in the metric's units.
     Raw,
-    /// Clipped to [0, 1], for metrics that live there.
-    Clip,
+    /// Mapped so that `low` is 0 and `high` is 1, and clipped there: for metrics of a known range and an α in their units.
+    ///
+    /// The engine minimises: a metric of [0, 1] that is maximised lives in [−1, 0].
+    Clip {
+        /// The lowest value that the metric takes, minimised.
+        low: f64,
+        /// The highest.
+        high: f64,
+    },
     /// Mapped to [0, 1] by the lowest and the highest of the arms.
     Rescale,
 }
@@ -72,7 +84,8 @@ pub enum Depths {
     All(usize),
     /// One for each module but the last.
     Each(Vec<usize>),
-    /// ln(λ c_m), rounded and kept in 1..=5, the range in which the paper found its results robust.
+    /// ln(λ c_m), rounded and kept in 1..=5, the range in which the paper found its results robust; 1 for a module whose cost nobody has
+    /// measured by the end of the starting design.
     FromCosts,
 }
 
@@ -117,7 +130,8 @@ impl LamboOptions {
         }
     }
 
-    pub(super) fn check(&self, last: usize) -> Result<(), StrategyError> {
+    pub(super) fn check(&self, space: &Space) -> Result<(), StrategyError> {
+        let last = space.modules().len().saturating_sub(1);
         let refuse = |option, problem: String| Err(StrategyError::Option { option, problem });
         if let Err(error) = self.design.check() {
             return refuse("design", error.to_string());
@@ -154,6 +168,21 @@ impl LamboOptions {
         {
             return refuse("partition", format!("the diameter is {diameter}; give a number above 0"));
         }
+        if let LossScale::Clip { low, high } = self.losses {
+            if !(low.is_finite() && high.is_finite() && low < high) {
+                return refuse(
+                    "losses",
+                    format!("clipping between {low} and {high}; give a range of finite numbers"),
+                );
+            }
+            if !self.alpha.has_units() {
+                let problem = format!(
+                    "{:?} has no range to clip to; use Rescale, or a confidence bound as alpha",
+                    self.alpha
+                );
+                return refuse("losses", problem);
+            }
+        }
         if let Some((condition, score)) = self.scores.iter().find(|(_, score)| !score.is_finite()) {
             return refuse("scores", format!("`{condition}` has the score {score}; give a finite number"));
         }
@@ -166,11 +195,45 @@ impl LamboOptions {
                 ),
             ),
             _ if self.max_arms == 0 => refuse("max_arms", "there is at least one arm".into()),
+            _ if self.height(space) > MAX_HEIGHT => refuse(
+                "depths",
+                format!("{:?} make a tree of more than {MAX_HEIGHT} levels; make them smaller", self.depths),
+            ),
+            _ if self.arms_of_cuts(space)? > self.max_arms => refuse(
+                "max_arms",
+                format!("the cuts make more than {} arms; cut fewer modules or raise it", self.max_arms),
+            ),
             _ => match self.theory {
                 Some(theory) => theory.check(),
                 None => Ok(()),
             },
         }
+    }
+}
+
+impl LamboOptions {
+    /// The highest that the tree can be at first.
+    fn height(&self, space: &Space) -> usize {
+        // Modules that are divided have two regions at least, and depths from costs and theory stay small.
+        let modules = tunable(space).len().saturating_sub(1).min(self.max_arms.max(2).ilog2() as usize);
+        match &self.depths {
+            Depths::All(depth) => depth.saturating_mul(modules),
+            Depths::Each(depths) => depths.iter().fold(0, |sum: usize, d| sum.saturating_add(*d)),
+            Depths::FromCosts => 0,
+        }
+    }
+
+    /// Arms up to the last module that the user has cut, if the others before it are halved.
+    fn arms_of_cuts(&self, space: &Space) -> Result<usize, StrategyError> {
+        let tunable = tunable(space);
+        let divided = tunable.split_last().map_or(&[][..], |(_, divided)| divided);
+        let Some(last_cut) = divided.iter().rposition(|m| !space.cuts(*m).is_empty()) else { return Ok(1) };
+        let mut arms = 1usize;
+        for &m in &divided[..=last_cut] {
+            let cells = if space.cuts(m).is_empty() { 2 } else { Partition::by_cuts(space, m)?.len() };
+            arms = arms.saturating_mul(cells);
+        }
+        Ok(arms)
     }
 }
 

@@ -13,6 +13,8 @@
 
 use super::options::{Depths, FirstPartition, LamboOptions};
 use crate::bandit::{Partition, PartitionError, PriorScore, Regions, SlowlyMovingBandit, Tree, draw_signs};
+use rand_chacha::ChaCha8Rng;
+
 use crate::space::Space;
 use crate::strategy::StrategyError;
 use crate::strategy::stream::{Purpose, stream};
@@ -24,6 +26,8 @@ pub(super) struct State {
     pub(super) regions: Regions,
     pub(super) bandit: SlowlyMovingBandit,
     pub(super) scores: Vec<f64>,
+    /// The first module that is never divided: it and those after it move freely.
+    pub(super) free: usize,
     /// Steps of the bandit so far.
     pub(super) steps: usize,
     /// How often regions were dropped or bisected, after which arms are numbered anew.
@@ -38,6 +42,9 @@ pub(super) struct State {
     stands: Option<(usize, Vec<Option<usize>>)>,
 }
 
+/// How far a coordinate may move on its way through typed values: far more than a last digit, far less than a region.
+const ROUNDING: f64 = 1e-9;
+
 /// What a step of the bandit is told.
 pub(super) struct Told<'a> {
     pub(super) losses: &'a [f64],
@@ -51,7 +58,7 @@ pub(super) struct Told<'a> {
 }
 
 impl State {
-    /// The first regions and a uniform bandit. Partitions may depend on the fitted kernel, depths on the costs.
+    /// The first regions and a uniform bandit; `None` where nothing is divided. Partitions may depend on the fitted kernel, depths on the costs.
     pub(super) fn begin(
         space: &Space,
         options: &LamboOptions,
@@ -59,52 +66,51 @@ impl State {
         hyper: &Hyper,
         costs: Option<&[f64]>,
         seed: u64,
-    ) -> Result<Self, StrategyError> {
-        let last = last_tunable(space);
-        let partitioned = space.modules().len().saturating_sub(1);
+    ) -> Result<Option<Self>, StrategyError> {
+        let tunable = tunable(space);
+        let divided = tunable.split_last().map_or(&[][..], |(_, divided)| divided);
         let mut rng = stream(seed, Purpose::Partition, 0);
         // Regions of all modules may become arms, so each gets its share of the limit.
-        let share = (options.max_arms as f64).powf(1.0 / last.max(1) as f64).floor().max(1.0) as usize;
-        let partitions = (0..partitioned)
-            .map(|m| {
-                let diameter = match (options.theory, &options.partition) {
-                    (Some(theory), _) => {
-                        let own = space.module_coordinates(m);
-                        let lengthscales: Vec<f64> = own.clone().map(|d| hyper.lengthscale(d)).collect();
-                        Some(theory.diameter(own.len(), &lengthscales))
-                    }
-                    (None, FirstPartition::Diameter(diameter)) => Some(*diameter),
-                    (None, FirstPartition::Bisect) => None,
-                };
-                if m >= last || space.module_coordinates(m).is_empty() {
-                    Partition::whole(space, m)
-                } else if !space.cuts(m).is_empty() {
-                    Partition::by_cuts(space, m)
-                } else if let Some(diameter) = diameter {
-                    Partition::by_diameter(space, m, diameter, share)
-                } else {
-                    Partition::bisected(space, m, &mut rng)
-                }
-            })
-            .collect::<Result<Vec<_>, PartitionError>>()?;
+        let share =
+            (options.max_arms as f64).powf(1.0 / divided.len().max(1) as f64).floor().max(1.0) as usize;
+        let mut free = tunable.last().copied().unwrap_or(0);
+        let (mut partitions, mut arms): (Vec<Partition>, usize) = (Vec::new(), 1);
+        for &m in divided {
+            let partition = first_partition(space, options, hyper, share, m, &mut rng)?;
+            arms = arms.saturating_mul(partition.len());
+            if arms > options.max_arms {
+                free = m;
+                break;
+            }
+            partitions.push(partition);
+        }
+        if partitions.is_empty() {
+            return Ok(None);
+        }
         let regions = Regions::new(space, partitions)?;
         let arms = regions.live();
-        let depths = depths(options, costs, partitioned, arms);
-        let tree = Tree::new(&regions.counts(), &depths)?;
+        let modules: Vec<usize> = regions.partitions().iter().map(Partition::module).collect();
+        let tree = Tree::new(&regions.counts(), &depths(options, costs, &modules, free, arms))?;
         let eta = options.theory.map_or(options.eta, |theory| theory.eta(tree.height(), arms));
         let mut bandit = SlowlyMovingBandit::new(tree, eta)?;
         bandit.refresh_among(regions.alive())?;
-        Ok(Self {
+        Ok(Some(Self {
             scores: regions.scores(space, scores)?,
             weak: vec![0; regions.arms()],
             regions,
             bandit,
+            free,
             steps: 0,
             partition: 0,
             refinements: 0,
             first_moved: 0,
             stands: None,
-        })
+        }))
+    }
+
+    /// The first module that is divided: the one whose moves the growth rule counts.
+    pub(super) fn first_module(&self) -> usize {
+        self.regions.partitions().first().map_or(0, Partition::module)
     }
 
     /// The regions that hold a trial's point; the bandit is put there if it stands elsewhere.
@@ -127,6 +133,13 @@ impl State {
             None => self.bandit.place(self.bandit.arm(), self.bandit.tree().height())?,
         }
         Ok(held)
+    }
+
+    /// Whether a coded point lies in an arm's box, give or take what rounding through typed values moves it.
+    pub(super) fn holds(&self, space: &Space, arm: usize, u: &[f64]) -> bool {
+        self.regions.corners(space, arm).is_some_and(|(lower, upper)| {
+            u.iter().zip(lower.iter().zip(&upper)).all(|(u, (l, h))| l - ROUNDING <= *u && *u <= h + ROUNDING)
+        })
     }
 
     /// i_t, drawn with the dice of this step.
@@ -191,8 +204,8 @@ impl State {
         let mut children = vec![1; regions.arms()];
         if fewer && self.refinements < options.refinements {
             let mut rng = stream(seed, Purpose::Partition, self.refinements as u64 + 1);
-            let (finer, of) = regions.refine(space, &mut rng)?;
-            if finer.arms() <= options.max_arms {
+            let (finer, of) = regions.refine(space, options.max_arms, &mut rng)?;
+            if cells(&finer) > cells(&regions) {
                 let mut counts = vec![0usize; regions.arms()];
                 of.iter().zip(finer.alive()).filter(|(_, alive)| **alive).for_each(|(p, _)| counts[*p] += 1);
                 children = of.iter().map(|p| counts[*p].max(1)).collect();
@@ -251,6 +264,7 @@ impl State {
         Ok(())
     }
 
+    /// A level that was open before stays open by its number: the first module, now a level higher, has to wait for its turn.
     fn grow(&mut self, options: &LamboOptions) -> Result<(), StrategyError> {
         let Some(rule) = options.growth.filter(|rule| self.steps.is_multiple_of(rule.every)) else {
             return Ok(());
@@ -272,22 +286,65 @@ impl State {
     }
 }
 
-/// The last module with parameters: nothing after it can be tuned, so it is the one that moves freely.
-pub(super) fn last_tunable(space: &Space) -> usize {
-    (0..space.modules().len()).rev().find(|m| !space.module_params(*m).is_empty()).unwrap_or(0)
+/// The modules with parameters. The last of them is the one that moves freely; the others have places in the tree.
+pub(super) fn tunable(space: &Space) -> Vec<usize> {
+    (0..space.modules().len()).filter(|m| !space.module_params(*m).is_empty()).collect()
 }
 
-/// d_m of every module but the last.
-fn depths(options: &LamboOptions, costs: Option<&[f64]>, modules: usize, arms: usize) -> Vec<usize> {
-    match (options.theory, &options.depths, costs) {
-        (Some(theory), _, Some(costs)) => theory.depths(costs, options.lambda, arms),
-        (None, Depths::All(depth), _) => vec![*depth; modules],
-        (None, Depths::Each(depths), _) => depths.clone(),
-        (None, Depths::FromCosts, Some(costs)) => {
-            let depth = |cost: &f64| (options.lambda * cost).ln().round().clamp(1.0, 5.0).max(1.0) as usize;
-            costs.iter().take(modules).map(depth).collect()
+/// The user's cuts where there are any, else what the options say.
+fn first_partition(
+    space: &Space,
+    options: &LamboOptions,
+    hyper: &Hyper,
+    share: usize,
+    m: usize,
+    rng: &mut ChaCha8Rng,
+) -> Result<Partition, PartitionError> {
+    if !space.cuts(m).is_empty() {
+        return Partition::by_cuts(space, m);
+    }
+    match (options.theory, &options.partition) {
+        (Some(theory), _) => {
+            let own = space.module_coordinates(m);
+            let lengthscales: Vec<f64> = own.clone().map(|d| hyper.lengthscale(d)).collect();
+            Partition::by_diameter(space, m, theory.diameter(own.len(), &lengthscales), share)
         }
-        // Costs that nobody has measured yet say nothing.
-        (_, _, None) => vec![1; modules],
+        (None, FirstPartition::Diameter(diameter)) => Partition::by_diameter(space, m, *diameter, share),
+        (None, FirstPartition::Bisect) => Partition::bisected(space, m, rng),
     }
 }
+
+/// d_m of every divided module.
+fn depths(
+    options: &LamboOptions,
+    costs: Option<&[f64]>,
+    modules: &[usize],
+    free: usize,
+    arms: usize,
+) -> Vec<usize> {
+    let cost = |m: usize| costs.and_then(|costs| costs.get(m)).copied();
+    match (options.theory, &options.depths) {
+        (Some(theory), _) => {
+            // A module without parameters runs with the next divided one before it, or always.
+            let ends = modules.iter().skip(1).copied().chain([free]);
+            let block = |(from, to): (&usize, usize)| (*from..to).map(cost).sum::<Option<f64>>();
+            let mut blocks: Option<Vec<f64>> = modules.iter().zip(ends).map(block).collect();
+            let rest: Option<f64> = costs.map(|costs| costs.iter().skip(free).sum());
+            if let (Some(blocks), Some(rest)) = (&mut blocks, rest) {
+                blocks.push(rest);
+            }
+            blocks.map_or_else(|| vec![1; modules.len()], |costs| theory.depths(&costs, options.lambda, arms))
+        }
+        (None, Depths::All(depth)) => vec![*depth; modules.len()],
+        (None, Depths::Each(depths)) => {
+            modules.iter().map(|m| depths.get(*m).copied().unwrap_or(1)).collect()
+        }
+        (None, Depths::FromCosts) => {
+            let depth = |c: f64| (options.lambda * c).ln().round().clamp(1.0, 5.0).max(1.0) as usize;
+            modules.iter().map(|m| cost(*m).map_or(1, depth)).collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

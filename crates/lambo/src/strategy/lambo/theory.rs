@@ -14,7 +14,7 @@
 //! Glossary: T `horizon`, L `lipschitz`, D_m coordinates of module m, |K| `arms`, H the sum of the depths, σ noise standard deviation.
 
 use crate::strategy::StrategyError;
-use crate::surrogate::{GaussianProcess, Hyper};
+use crate::surrogate::GaussianProcess;
 
 /// A known horizon.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,10 +73,13 @@ impl Theory {
         ((arms.max(2) as f64).ln() / (2f64.powi(height.min(64) as i32) * self.horizon as f64)).sqrt()
     }
 
-    /// β_t for what the process has learnt so far; `hyper` is in the metric's units.
-    pub(super) fn beta(self, gp: &GaussianProcess, hyper: &Hyper) -> f64 {
+    /// β_t for what the process has learnt so far, open trials counted as told.
+    ///
+    /// The theorem has |f| of norm 1, so that σ is the noise as a share of the signal, whatever the metric's units.
+    pub(super) fn beta(self, gp: &GaussianProcess) -> f64 {
         let gain = gp.information_gain() + 1.0 + (self.horizon as f64).ln();
-        1.0 + hyper.noise_variance.sqrt() * (2.0 * gain).sqrt()
+        let noise_share = gp.hyper().noise_variance / gp.hyper().signal_variance;
+        1.0 + (noise_share * 2.0 * gain).sqrt()
     }
 }
 
