@@ -9,13 +9,18 @@
 //! | --- | --- | --- |
 //! | `random` | uniform | `random.rs` |
 //! | `gp-ucb` | the lowest confidence bound anywhere | `gp_ucb.rs` |
+//! | `gp-ei` | the largest expected improvement anywhere | `gp_ei.rs` |
+//! | `mes` | the point that tells most about the minimum | `gp_mes.rs` |
 //! | `lambo` | the slowly moving bandit and the lazy step, with the settings that measured best | `lambo/` |
 //! | `lambo-paper` | the same with the paper's settings | `lambo/` |
 
 mod catalogue;
+mod course;
 mod design;
 mod error;
 mod fresh;
+mod gp_ei;
+mod gp_mes;
 mod gp_ucb;
 pub mod lambo;
 mod model;
@@ -27,12 +32,16 @@ mod why;
 pub use catalogue::{NAMES, by_name};
 pub use design::{Design, DesignError};
 pub use error::StrategyError;
+pub use gp_ei::{GpEi, GpEiOptions};
+pub use gp_mes::{GpMes, GpMesOptions};
 pub use gp_ucb::{GpUcb, GpUcbOptions};
 pub use lambo::{Lambo, LamboOptions};
 pub use model::{ModelOptions, Noise};
 pub use random::Random;
 pub use view::View;
 pub use why::{ArmChoice, Belief, Source, Why};
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -60,9 +69,28 @@ pub struct Proposal {
     /// The hyper-parameters, if they were fitted for this proposal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hyper: Option<Hyper>,
+    /// What the strategy has to remember and could not work out again from what it sees, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub memo: BTreeMap<String, f64>,
 }
 
 impl Proposal {
+    /// A point and why, with nothing fitted and nothing to remember.
+    pub fn new(point: Point, why: Why) -> Self {
+        Self { point, why, hyper: None, memo: BTreeMap::new() }
+    }
+
+    /// With the hyper-parameters, if they were fitted for it.
+    pub fn with_hyper(self, hyper: Option<Hyper>) -> Self {
+        Self { hyper, ..self }
+    }
+
+    /// With a number to remember.
+    pub fn with_memo(mut self, name: &str, value: f64) -> Self {
+        self.memo.insert(name.to_owned(), value);
+        self
+    }
+
     /// Why this point.
     pub fn why(&self) -> &Why {
         &self.why

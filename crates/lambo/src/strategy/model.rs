@@ -7,7 +7,7 @@
 
 use super::stream::{Purpose, seed_of};
 use super::{Belief, StrategyError, View};
-use crate::acquisition::Acquisition;
+use crate::acquisition::{Acquisition, Objective, Surface};
 use crate::space::{Batch, Space};
 use crate::surrogate::{Family, Fantasy, Fit, GaussianProcess, Hyper, OutputScale};
 use crate::trial::Trial;
@@ -36,6 +36,9 @@ pub enum Noise {
 
 /// The smallest noise variance on standardised values: below it duplicates make the covariance matrix singular.
 const LEAST_NOISE: f64 = 1e-6;
+
+/// Best observations around which the maximiser looks.
+const HINTS: usize = 5;
 
 impl ModelOptions {
     /// The paper's: squared exponential, maximum likelihood every 25 iterations, noise of standard deviation 0.01.
@@ -115,14 +118,25 @@ impl Model {
 
     /// What is expected at a point of the unit cube, in the metric's units.
     pub(super) fn belief(&self, x: &[f64], acquisition: &dyn Acquisition) -> Result<Belief, StrategyError> {
-        let posterior = self.gp.predict(&Batch::of(self.gp.dim(), x))?;
-        let (mean, sd) = (posterior.mean[0], posterior.variance[0].sqrt());
+        self.belief_under(x, &Surface::new(&self.gp, acquisition))
+    }
+
+    /// The same where what was maximised depends on more than mean and standard deviation.
+    pub(super) fn belief_under(&self, x: &[f64], objective: &dyn Objective) -> Result<Belief, StrategyError> {
+        let at = Batch::of(self.gp.dim(), x);
+        let posterior = self.gp.predict(&at)?;
+        let value = objective.values(&at)?[0];
         Ok(Belief {
-            mean: self.scale.restore(mean),
-            sd: sd * self.scale.scale,
+            mean: self.scale.restore(posterior.mean[0]),
+            sd: posterior.variance[0].sqrt() * self.scale.scale,
             // A value that is no number could not be written down.
-            acquisition: acquisition.score(mean, sd).value.clamp(-f64::MAX, f64::MAX),
+            acquisition: if value.is_nan() { -f64::MAX } else { value.clamp(-f64::MAX, f64::MAX) },
         })
+    }
+
+    /// The best observations, around which it pays to look.
+    pub(super) fn hints(&self) -> Batch {
+        self.gp.lowest(HINTS)
     }
 }
 
