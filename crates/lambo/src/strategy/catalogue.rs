@@ -1,13 +1,23 @@
 //! Strategies by name.
 
-use super::{
-    GpEi, GpEiOptions, GpMes, GpMesOptions, GpUcb, GpUcbOptions, Lambo, LamboOptions, Random, Strategy,
-    StrategyError,
-};
+use super::*;
 use crate::space::Space;
 
 /// The names that [`by_name`] knows.
-pub const NAMES: [&str; 6] = ["random", "gp-ucb", "gp-ei", "mes", "lambo", "lambo-paper"];
+pub const NAMES: [&str; 12] = [
+    "random",
+    "gp-ucb",
+    "gp-ei",
+    "mes",
+    "eipu",
+    "eipu-prefix",
+    "carbo",
+    "eeipu",
+    "switch-eipu",
+    "switch-eipu-ahead",
+    "lambo",
+    "lambo-paper",
+];
 
 /// A strategy with its default options.
 pub fn by_name(name: &str, space: &Space, seed: u64) -> Result<Box<dyn Strategy>, StrategyError> {
@@ -16,6 +26,12 @@ pub fn by_name(name: &str, space: &Space, seed: u64) -> Result<Box<dyn Strategy>
         "gp-ucb" => Box::new(GpUcb::new(space, GpUcbOptions::default(), seed)?),
         "gp-ei" => Box::new(GpEi::new(space, GpEiOptions::default(), seed)?),
         "mes" => Box::new(GpMes::new(space, GpMesOptions::default(), seed)?),
+        "eipu" => Box::new(Eipu::new(space, EipuOptions::default(), seed)?),
+        "eipu-prefix" => Box::new(EipuPrefix::new(space, EipuPrefixOptions::default(), seed)?),
+        "carbo" => Box::new(Carbo::new(space, CarboOptions::default(), seed)?),
+        "eeipu" => Box::new(Eeipu::new(space, EeipuOptions::default(), seed)?),
+        "switch-eipu" => Box::new(SwitchEipu::new(space, SwitchEipuOptions::default(), seed)?),
+        "switch-eipu-ahead" => Box::new(SwitchEipu::new(space, SwitchEipuOptions::ahead(), seed)?),
         "lambo" => Box::new(Lambo::new(space, LamboOptions::default(), seed)?),
         "lambo-paper" => Box::new(Lambo::new(space, LamboOptions::paper(), seed)?),
         _ => return Err(StrategyError::Unknown { name: name.chars().take(64).collect() }),

@@ -11,12 +11,21 @@
 //! | `gp-ucb` | the lowest confidence bound anywhere | `gp_ucb.rs` |
 //! | `gp-ei` | the largest expected improvement anywhere | `gp_ei.rs` |
 //! | `mes` | the point that tells most about the minimum | `gp_mes.rs` |
+//! | `eipu` | expected improvement per unit of cost anywhere, as published | `eipu.rs` |
+//! | `eipu-prefix` | the same beside every frozen prefix | `eipu_prefix.rs` |
+//! | `carbo` | the same with a cost that matters less as the budget is spent, and a design of its own | `carbo.rs` |
+//! | `eeipu` | expected improvement times expected inverse cost beside prefixes that are at hand | `eeipu.rs` |
+//! | `switch-eipu`, `switch-eipu-ahead` | stay on the frozen point while it is worth its lower cost | `switch_eipu.rs` |
 //! | `lambo` | the slowly moving bandit and the lazy step, with the settings that measured best | `lambo/` |
 //! | `lambo-paper` | the same with the paper's settings | `lambo/` |
 
+mod carbo;
 mod catalogue;
 mod course;
 mod design;
+mod eeipu;
+mod eipu;
+mod eipu_prefix;
 mod error;
 mod fresh;
 mod gp_ei;
@@ -24,13 +33,21 @@ mod gp_mes;
 mod gp_ucb;
 pub mod lambo;
 mod model;
+mod prefix;
+mod price;
 mod random;
+mod stage_cost;
 mod stream;
+mod switch_eipu;
 mod view;
 mod why;
 
+pub use carbo::{Carbo, CarboOptions};
 pub use catalogue::{NAMES, by_name};
 pub use design::{Design, DesignError};
+pub use eeipu::{Eeipu, EeipuOptions};
+pub use eipu::{Eipu, EipuOptions};
+pub use eipu_prefix::{EipuPrefix, EipuPrefixOptions};
 pub use error::StrategyError;
 pub use gp_ei::{GpEi, GpEiOptions};
 pub use gp_mes::{GpMes, GpMesOptions};
@@ -38,6 +55,7 @@ pub use gp_ucb::{GpUcb, GpUcbOptions};
 pub use lambo::{Lambo, LamboOptions};
 pub use model::{ModelOptions, Noise};
 pub use random::Random;
+pub use switch_eipu::{SwitchEipu, SwitchEipuOptions};
 pub use view::View;
 pub use why::{ArmChoice, Belief, Source, Why};
 
