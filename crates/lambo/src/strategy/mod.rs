@@ -14,11 +14,15 @@
 //! | `eipu` | expected improvement per unit of cost anywhere, as published | `eipu.rs` |
 //! | `eipu-prefix` | the same beside every frozen prefix | `eipu_prefix.rs` |
 //! | `carbo` | the same with a cost that matters less as the budget is spent, and a design of its own | `carbo.rs` |
+//! | `ca-mobo` | a compromise between value and cost with weights by chance | `ca_mobo.rs` |
 //! | `eeipu` | expected improvement times expected inverse cost beside prefixes that are at hand | `eeipu.rs` |
 //! | `switch-eipu`, `switch-eipu-ahead` | stay on the frozen point while it is worth its lower cost | `switch_eipu.rs` |
+//! | `pbgi`, `pbgi-fixed` | the best Gittins index beside every frozen prefix | `pbgi.rs` |
+//! | `ts` | the minimum of a sampled function beside every frozen prefix | `thompson.rs` |
 //! | `lambo` | the slowly moving bandit and the lazy step, with the settings that measured best | `lambo/` |
 //! | `lambo-paper` | the same with the paper's settings | `lambo/` |
 
+mod ca_mobo;
 mod carbo;
 mod catalogue;
 mod course;
@@ -33,15 +37,18 @@ mod gp_mes;
 mod gp_ucb;
 pub mod lambo;
 mod model;
+mod pbgi;
 mod prefix;
 mod price;
 mod random;
 mod stage_cost;
 mod stream;
 mod switch_eipu;
+mod thompson;
 mod view;
 mod why;
 
+pub use ca_mobo::{CaMobo, CaMoboOptions};
 pub use carbo::{Carbo, CarboOptions};
 pub use catalogue::{NAMES, by_name};
 pub use design::{Design, DesignError};
@@ -54,8 +61,10 @@ pub use gp_mes::{GpMes, GpMesOptions};
 pub use gp_ucb::{GpUcb, GpUcbOptions};
 pub use lambo::{Lambo, LamboOptions};
 pub use model::{ModelOptions, Noise};
+pub use pbgi::{Pbgi, PbgiOptions};
 pub use random::Random;
 pub use switch_eipu::{SwitchEipu, SwitchEipuOptions};
+pub use thompson::{Thompson, ThompsonOptions};
 pub use view::View;
 pub use why::{ArmChoice, Belief, Source, Why};
 

@@ -5,6 +5,7 @@
 
 mod better_than_random;
 mod contestants;
+mod costs;
 mod inputs;
 mod openness;
 mod replay;
