@@ -48,7 +48,7 @@ mod thompson;
 mod view;
 mod why;
 
-pub use ca_mobo::{CaMobo, CaMoboOptions};
+pub use ca_mobo::{CaMobo, CaMoboOptions, Scalarisation};
 pub use carbo::{Carbo, CarboOptions};
 pub use catalogue::{NAMES, by_name};
 pub use design::{Design, DesignError};

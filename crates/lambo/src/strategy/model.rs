@@ -21,8 +21,10 @@ pub struct ModelOptions {
     pub priors: bool,
     /// What is known of the noise.
     pub noise: Noise,
-    /// Iterations between fits of the hyper-parameters.
+    /// Iterations between fits of the hyper-parameters, at least.
     pub refit_every: usize,
+    /// Iterations between fits as a share of those so far: late trials change little, and fits cost as much as n³.
+    pub refit_share: f64,
 }
 
 /// What is known of the noise on an observation.
@@ -43,18 +45,35 @@ const HINTS: usize = 5;
 impl ModelOptions {
     /// The paper's: squared exponential, maximum likelihood every 25 iterations, noise of standard deviation 0.01.
     pub fn paper() -> Self {
-        Self { family: Family::SquaredExponential, priors: false, noise: Noise::Known(1e-4), refit_every: 25 }
+        Self {
+            family: Family::SquaredExponential,
+            priors: false,
+            noise: Noise::Known(1e-4),
+            refit_every: 25,
+            refit_share: 0.0,
+        }
     }
 
-    /// What the field takes as default now: Matérn 5/2, dimension-scaled priors, everything fitted at every iteration.
+    /// What the field takes as default now: Matérn 5/2, dimension-scaled priors, everything fitted at every iteration, and past the 40th
+    /// whenever there are a twentieth more.
     pub fn modern() -> Self {
-        Self { family: Family::Matern52, priors: true, noise: Noise::Learned, refit_every: 1 }
+        Self {
+            family: Family::Matern52,
+            priors: true,
+            noise: Noise::Learned,
+            refit_every: 1,
+            refit_share: 0.05,
+        }
     }
 
     pub(super) fn check(&self) -> Result<(), StrategyError> {
         if self.refit_every == 0 {
             let problem = "it counts iterations between fits and is at least 1".to_owned();
             return Err(StrategyError::Option { option: "model.refit_every", problem });
+        }
+        if !(self.refit_share >= 0.0 && self.refit_share <= 1.0) {
+            let problem = format!("it is {}; give a share from 0 to 1", self.refit_share);
+            return Err(StrategyError::Option { option: "model.refit_share", problem });
         }
         match self.noise {
             Noise::Known(variance) if !(variance.is_finite() && variance >= 0.0) => {
@@ -64,6 +83,18 @@ impl ModelOptions {
             }
             _ => Ok(()),
         }
+    }
+}
+
+impl ModelOptions {
+    /// Whether iteration `t` (from 1) fits: the first does, and each fit says how long until the next.
+    fn is_due(&self, t: usize) -> bool {
+        let mut fit = 1;
+        while fit < t {
+            let wait = (self.refit_share * fit as f64) as usize;
+            fit = fit.saturating_add(wait.max(self.refit_every).max(1));
+        }
+        fit == t.max(1)
     }
 }
 
@@ -91,7 +122,7 @@ impl Model {
         let scale = OutputScale::of(&observed);
         let y = scale.standardise_all(&values);
         let lowest = scale.standardise(observed.iter().copied().fold(f64::INFINITY, f64::min));
-        let due = (t.max(1) - 1).is_multiple_of(options.refit_every);
+        let due = options.is_due(t);
         let warm = last.map(|hyper| standardised(hyper, scale));
         let (mut gp, refitted) = match warm {
             Some(hyper) if !due => (GaussianProcess::new(options.family, hyper, x, y)?, None),
@@ -190,5 +221,22 @@ fn restored(hyper: &Hyper, scale: OutputScale) -> Hyper {
         signal_variance: scale.restore_variance(hyper.signal_variance),
         noise_variance: scale.restore_variance(hyper.noise_variance),
         mean: scale.restore(hyper.mean),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fits_become_rarer_as_trials_become_many() {
+        let due = |options: ModelOptions| (1..=100).filter(|&t| options.is_due(t)).collect::<Vec<_>>();
+        assert_eq!(due(ModelOptions::paper()), [1, 26, 51, 76]);
+        let modern = due(ModelOptions::modern());
+        assert_eq!(modern[..40], (1..=40).collect::<Vec<_>>());
+        assert_eq!(
+            modern[40..],
+            [42, 44, 46, 48, 50, 52, 54, 56, 58, 60, 63, 66, 69, 72, 75, 78, 81, 85, 89, 93, 97]
+        );
     }
 }

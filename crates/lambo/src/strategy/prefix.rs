@@ -150,3 +150,83 @@ fn prefix<'a>(view: &View<'a>, kept: usize, point: &'a Point) -> Result<Prefix<'
     runs.iter_mut().skip(kept).for_each(|runs| *runs = true);
     Ok(Prefix { kept, point: Some(point), frozen, runs })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::space::{Cost, Module, Param, RunHistory, Space};
+    use crate::trial::{Proposed, TrialId};
+
+    fn space() -> Space {
+        let module = |name: &str, cost: f64, params: &[&str]| {
+            let params: Vec<Param> = params.iter().map(|p| Param::float(p, 0.0, 1.0).unwrap()).collect();
+            Module::new(name, params).unwrap().cost(Cost::Given(cost)).unwrap()
+        };
+        Space::new([
+            module("load", 3.0, &[]),
+            module("first", 40.0, &["a"]),
+            module("second", 10.0, &["b"]),
+            module("third", 1.0, &["c"]),
+        ])
+        .unwrap()
+    }
+
+    /// Trials at these points with these values, in order; `None` failed at once.
+    fn told(space: &Space, points: &[([f64; 3], Option<f64>)]) -> (Vec<Trial>, RunHistory) {
+        let mut history = RunHistory::new();
+        let trials = points.iter().enumerate().map(|(i, (u, value))| {
+            let point = space.decode(u).unwrap();
+            let trial = Proposed::new(TrialId::new(i as u64), point.clone());
+            let done = if value.is_some() { 4 } else { 0 };
+            history.record_until(space, &point, done).unwrap();
+            match value {
+                Some(value) => Trial::Observed(trial.observe(*value).unwrap()),
+                None => Trial::Failed(trial.fail("broke")),
+            }
+        });
+        (trials.collect(), history)
+    }
+
+    fn found(points: &[([f64; 3], Option<f64>)], cost_model: CostModel) -> Vec<(usize, Vec<f64>, f64)> {
+        let space = space();
+        let (trials, history) = told(&space, points);
+        let (costs, history) = (space.given_costs().unwrap(), &history);
+        let view = View {
+            space: &space,
+            trials: &trials,
+            costs: Some(&costs),
+            cost_model,
+            history,
+            spent: 0.0,
+            budget: None,
+        };
+        let gamma = |runs: &[bool]| runs.iter().zip(&costs).filter(|(runs, _)| **runs).map(|(_, c)| c).sum();
+        prefixes(&view).unwrap().iter().map(|p| (p.kept, p.frozen.clone(), gamma(&p.runs))).collect()
+    }
+
+    #[test]
+    fn the_previous_point_is_kept_up_to_every_module_that_can_change() {
+        let points = [([0.25, 0.5, 0.75], Some(1.0)), ([0.5, 0.25, 0.125], Some(2.0))];
+        let expected = [(1, vec![], 51.0), (2, vec![0.5], 11.0), (3, vec![0.5, 0.25], 1.0)];
+        assert_eq!(found(&points, CostModel::Previous), expected);
+    }
+
+    #[test]
+    fn after_a_failure_the_point_before_it_is_no_longer_at_hand() {
+        let points = [([0.25, 0.5, 0.75], Some(1.0)), ([0.5, 0.25, 0.125], None)];
+        let expected = [(1, vec![], 54.0), (2, vec![0.25], 54.0), (3, vec![0.25, 0.5], 54.0)];
+        assert_eq!(found(&points, CostModel::Previous), expected);
+        // A cache still has it.
+        let gammas: Vec<f64> = found(&points, CostModel::Cache).iter().map(|p| p.2).collect();
+        assert_eq!(gammas, [51.0, 11.0, 1.0]);
+    }
+
+    #[test]
+    fn a_cache_offers_each_prefix_of_the_best_points_once() {
+        let points =
+            [([0.25, 0.5, 0.75], Some(1.0)), ([0.25, 0.75, 0.5], Some(0.5)), ([0.5, 0.25, 0.125], Some(2.0))];
+        let kept: Vec<Vec<f64>> = found(&points, CostModel::Cache).into_iter().map(|p| p.1).collect();
+        let expected = [vec![], vec![0.5], vec![0.25], vec![0.5, 0.25], vec![0.25, 0.75], vec![0.25, 0.5]];
+        assert_eq!(kept, expected);
+    }
+}
