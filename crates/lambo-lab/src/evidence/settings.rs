@@ -86,7 +86,9 @@ const MORE: [&str; 8] =
 pub(super) fn variant(name: &str, space: &lambo::space::Space, seed: u64) -> Result<Box<dyn Strategy>> {
     let paper = LamboOptions::paper;
     let nested = Design::Nested { points: 15, every: 3 };
-    let modern = || LamboOptions { model: ModelOptions::modern(), alpha: Alpha::LogEi, ..paper() };
+    // Fitted at every iteration, like the default.
+    let every = || ModelOptions { refit_share: 0.0, ..ModelOptions::modern() };
+    let modern = || LamboOptions { model: every(), alpha: Alpha::LogEi, ..paper() };
     let options = match name {
         "paper" => paper(),
         "sqrt" => LamboOptions { alpha: Alpha::Lcb(Beta::Sqrt), ..paper() },
@@ -94,16 +96,12 @@ pub(super) fn variant(name: &str, space: &lambo::space::Space, seed: u64) -> Res
         "log-ei" => LamboOptions { alpha: Alpha::LogEi, ..paper() },
         "modern" => modern(),
         "modern-se" => LamboOptions {
-            model: ModelOptions {
-                family: lambo::surrogate::Family::SquaredExponential,
-                ..ModelOptions::modern()
-            },
+            model: ModelOptions { family: lambo::surrogate::Family::SquaredExponential, ..every() },
             ..modern()
         },
-        "modern-known-noise" => LamboOptions {
-            model: ModelOptions { noise: Noise::Known(1e-4), ..ModelOptions::modern() },
-            ..modern()
-        },
+        "modern-known-noise" => {
+            LamboOptions { model: ModelOptions { noise: Noise::Known(1e-4), ..every() }, ..modern() }
+        }
         "modern-ei" => LamboOptions { alpha: Alpha::Ei, ..modern() },
         "modern-sqrt" => LamboOptions { alpha: Alpha::Lcb(Beta::Sqrt), ..modern() },
         "nested" => LamboOptions { design: nested, ..paper() },

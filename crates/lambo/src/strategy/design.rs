@@ -89,7 +89,7 @@ impl Design {
 }
 
 /// Point number `index` of a scrambled Sobol' sequence, on the codes of ints and choices.
-fn quasi_random(space: &Space, seed: u64, index: usize) -> Vec<f64> {
+pub(super) fn quasi_random(space: &Space, seed: u64, index: usize) -> Vec<f64> {
     let mut sobol = Sobol::new(space.dim(), seed);
     sobol.skip(index as u64);
     let mut u = vec![0.5; space.dim()];

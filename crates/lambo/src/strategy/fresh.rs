@@ -2,7 +2,9 @@
 
 use rand::{Rng, RngExt};
 
-use super::{StrategyError, View};
+use super::stream::{Purpose, stream};
+use super::{Source, StrategyError, View};
+use crate::acquisition::Region;
 use crate::space::{Axis, Point, Space, SpaceError};
 
 /// Uniform draws before the forbidden regions are taken to leave too little for sampling.
@@ -10,6 +12,9 @@ const DRAWS: usize = 10_000;
 
 /// Points by chance that are tried before a finite space is searched in order.
 const PATIENCE: usize = 64;
+
+/// Points by chance inside a region that are tried when the one wanted is open.
+const NEARBY: usize = 16;
 
 /// Finite spaces with more points than this have one that is not open.
 const MAX_POINTS: u64 = 1 << 20;
@@ -71,6 +76,35 @@ pub(super) fn away_from_open<R: Rng + ?Sized>(
         }
     }
     first_not_open(view)
+}
+
+/// The point at a place of a region, or another by chance if it is being tried already: first one of the same region.
+///
+/// The first modules of a point that is `kept` stay as they are, bit for bit.
+pub(super) fn settle(
+    view: &View<'_>,
+    seed: u64,
+    region: &Region<'_>,
+    kept: Option<(&Point, usize)>,
+    x: &[f64],
+) -> Result<(Point, Source), StrategyError> {
+    let decode = |x: &[f64]| match kept {
+        Some((previous, modules)) => view.space.decode_after(previous, modules, x),
+        None => view.space.decode(x),
+    };
+    let wanted = decode(x)?;
+    if !view.is_open(&wanted) {
+        return Ok((wanted, Source::Model));
+    }
+    let mut rng = stream(seed, Purpose::Chance, view.trials.len() as u64);
+    for _ in 0..NEARBY {
+        let Ok(x) = within(view.space, region.lower(), region.upper(), &mut rng) else { break };
+        let point = decode(&x)?;
+        if !view.is_open(&point) {
+            return Ok((point, Source::Spread));
+        }
+    }
+    Ok((away_from_open(view, wanted, &mut rng)?, Source::Elsewhere))
 }
 
 /// Of a choice that is coded by several coordinates one is 1: each of those that the box leaves is as likely.

@@ -9,30 +9,66 @@
 //! | --- | --- | --- |
 //! | `random` | uniform | `random.rs` |
 //! | `gp-ucb` | the lowest confidence bound anywhere | `gp_ucb.rs` |
+//! | `gp-ei` | the largest expected improvement anywhere | `gp_ei.rs` |
+//! | `mes` | the point that tells most about the minimum | `gp_mes.rs` |
+//! | `eipu` | expected improvement per unit of cost anywhere, as published | `eipu.rs` |
+//! | `eipu-prefix` | the same beside every frozen prefix | `eipu_prefix.rs` |
+//! | `carbo` | the same with a cost that matters less as the budget is spent, and a design of its own | `carbo.rs` |
+//! | `ca-mobo` | a compromise between value and cost with weights by chance | `ca_mobo.rs` |
+//! | `eeipu` | expected improvement times expected inverse cost beside prefixes that are at hand | `eeipu.rs` |
+//! | `switch-eipu`, `switch-eipu-ahead` | stay on the frozen point while it is worth its lower cost | `switch_eipu.rs` |
+//! | `pbgi`, `pbgi-fixed` | the best Gittins index beside every frozen prefix | `pbgi.rs` |
+//! | `ts` | the minimum of a sampled function beside every frozen prefix | `thompson.rs` |
 //! | `lambo` | the slowly moving bandit and the lazy step, with the settings that measured best | `lambo/` |
 //! | `lambo-paper` | the same with the paper's settings | `lambo/` |
 
+mod ca_mobo;
+mod carbo;
 mod catalogue;
+mod course;
 mod design;
+mod eeipu;
+mod eipu;
+mod eipu_prefix;
 mod error;
 mod fresh;
+mod gp_ei;
+mod gp_mes;
 mod gp_ucb;
 pub mod lambo;
 mod model;
+mod pbgi;
+mod prefix;
+mod price;
 mod random;
+mod stage_cost;
 mod stream;
+mod switch_eipu;
+mod thompson;
 mod view;
 mod why;
 
+pub use ca_mobo::{CaMobo, CaMoboOptions, Scalarisation};
+pub use carbo::{Carbo, CarboOptions};
 pub use catalogue::{NAMES, by_name};
 pub use design::{Design, DesignError};
+pub use eeipu::{Eeipu, EeipuOptions};
+pub use eipu::{Eipu, EipuOptions};
+pub use eipu_prefix::{EipuPrefix, EipuPrefixOptions};
 pub use error::StrategyError;
+pub use gp_ei::{GpEi, GpEiOptions};
+pub use gp_mes::{GpMes, GpMesOptions};
 pub use gp_ucb::{GpUcb, GpUcbOptions};
 pub use lambo::{Lambo, LamboOptions};
 pub use model::{ModelOptions, Noise};
+pub use pbgi::{Pbgi, PbgiOptions};
 pub use random::Random;
+pub use switch_eipu::{SwitchEipu, SwitchEipuOptions};
+pub use thompson::{Thompson, ThompsonOptions};
 pub use view::View;
 pub use why::{ArmChoice, Belief, Source, Why};
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -65,9 +101,28 @@ pub struct Proposal {
     /// The hyper-parameters, if they were fitted for this proposal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hyper: Option<Hyper>,
+    /// What the strategy has to remember and could not work out again from what it sees, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub memo: BTreeMap<String, f64>,
 }
 
 impl Proposal {
+    /// A point and why, with nothing fitted and nothing to remember.
+    pub fn new(point: Point, why: Why) -> Self {
+        Self { point, why, hyper: None, memo: BTreeMap::new() }
+    }
+
+    /// With the hyper-parameters, if they were fitted for it.
+    pub fn with_hyper(self, hyper: Option<Hyper>) -> Self {
+        Self { hyper, ..self }
+    }
+
+    /// With a number to remember.
+    pub fn with_memo(mut self, name: &str, value: f64) -> Self {
+        self.memo.insert(name.to_owned(), value);
+        self
+    }
+
     /// Why this point.
     pub fn why(&self) -> &Why {
         &self.why

@@ -7,7 +7,7 @@
 
 use super::stream::{Purpose, seed_of};
 use super::{Belief, Proposal, StrategyError, View};
-use crate::acquisition::Acquisition;
+use crate::acquisition::{Acquisition, Objective, Surface};
 use crate::space::{Batch, Space};
 use crate::surrogate::{Family, Fantasy, Fit, GaussianProcess, Hyper, OutputScale};
 use crate::trial::Trial;
@@ -21,8 +21,10 @@ pub struct ModelOptions {
     pub priors: bool,
     /// What is known of the noise.
     pub noise: Noise,
-    /// Iterations between fits of the hyper-parameters.
+    /// Iterations between fits of the hyper-parameters, at least.
     pub refit_every: usize,
+    /// Iterations between fits as a share of those so far: late trials change little, and fits cost as much as n³.
+    pub refit_share: f64,
 }
 
 /// What is known of the noise on an observation.
@@ -37,21 +39,41 @@ pub enum Noise {
 /// The smallest noise variance on standardised values: below it duplicates make the covariance matrix singular.
 const LEAST_NOISE: f64 = 1e-6;
 
+/// Best observations around which the maximiser looks.
+const HINTS: usize = 5;
+
 impl ModelOptions {
     /// The paper's: squared exponential, maximum likelihood every 25 iterations, noise of standard deviation 0.01.
     pub fn paper() -> Self {
-        Self { family: Family::SquaredExponential, priors: false, noise: Noise::Known(1e-4), refit_every: 25 }
+        Self {
+            family: Family::SquaredExponential,
+            priors: false,
+            noise: Noise::Known(1e-4),
+            refit_every: 25,
+            refit_share: 0.0,
+        }
     }
 
-    /// What the field takes as default now: Matérn 5/2, dimension-scaled priors, everything fitted at every iteration.
+    /// What the field takes as default now: Matérn 5/2, dimension-scaled priors, everything fitted at every iteration, and past the 40th
+    /// whenever there are a twentieth more.
     pub fn modern() -> Self {
-        Self { family: Family::Matern52, priors: true, noise: Noise::Learned, refit_every: 1 }
+        Self {
+            family: Family::Matern52,
+            priors: true,
+            noise: Noise::Learned,
+            refit_every: 1,
+            refit_share: 0.05,
+        }
     }
 
     pub(super) fn check(&self) -> Result<(), StrategyError> {
         if self.refit_every == 0 {
             let problem = "it counts iterations between fits and is at least 1".to_owned();
             return Err(StrategyError::Option { option: "model.refit_every", problem });
+        }
+        if !(self.refit_share >= 0.0 && self.refit_share <= 1.0) {
+            let problem = format!("it is {}; give a share from 0 to 1", self.refit_share);
+            return Err(StrategyError::Option { option: "model.refit_share", problem });
         }
         match self.noise {
             Noise::Known(variance) if !(variance.is_finite() && variance >= 0.0) => {
@@ -61,6 +83,18 @@ impl ModelOptions {
             }
             _ => Ok(()),
         }
+    }
+}
+
+impl ModelOptions {
+    /// Whether iteration `t` (from 1) fits: the first does, and each fit says how long until the next.
+    fn is_due(&self, t: usize) -> bool {
+        let mut fit = 1;
+        while fit < t {
+            let wait = (self.refit_share * fit as f64) as usize;
+            fit = fit.saturating_add(wait.max(self.refit_every).max(1));
+        }
+        fit == t.max(1)
     }
 }
 
@@ -88,7 +122,7 @@ impl Model {
         let scale = OutputScale::of(&observed);
         let y = scale.standardise_all(&values);
         let lowest = scale.standardise(observed.iter().copied().fold(f64::INFINITY, f64::min));
-        let due = (t.max(1) - 1).is_multiple_of(options.refit_every);
+        let due = options.is_due(t);
         let warm = last.map(|hyper| standardised(hyper, scale));
         let (mut gp, refitted) = match warm {
             Some(hyper) if !due => (GaussianProcess::new(options.family, hyper, x, y)?, None),
@@ -114,14 +148,25 @@ impl Model {
 
     /// What is expected at a point of the unit cube, in the metric's units.
     pub(super) fn belief(&self, x: &[f64], acquisition: &dyn Acquisition) -> Result<Belief, StrategyError> {
-        let posterior = self.gp.predict(&Batch::of(self.gp.dim(), x))?;
-        let (mean, sd) = (posterior.mean[0], posterior.variance[0].sqrt());
+        self.belief_under(x, &Surface::new(&self.gp, acquisition))
+    }
+
+    /// The same where what was maximised depends on more than mean and standard deviation.
+    pub(super) fn belief_under(&self, x: &[f64], objective: &dyn Objective) -> Result<Belief, StrategyError> {
+        let at = Batch::of(self.gp.dim(), x);
+        let posterior = self.gp.predict(&at)?;
+        let value = objective.values(&at)?[0];
         Ok(Belief {
-            mean: self.scale.restore(mean),
-            sd: sd * self.scale.scale,
+            mean: self.scale.restore(posterior.mean[0]),
+            sd: posterior.variance[0].sqrt() * self.scale.scale,
             // A value that is no number could not be written down.
-            acquisition: acquisition.score(mean, sd).value.clamp(-f64::MAX, f64::MAX),
+            acquisition: if value.is_nan() { -f64::MAX } else { value.clamp(-f64::MAX, f64::MAX) },
         })
+    }
+
+    /// The best observations, around which it pays to look.
+    pub(super) fn hints(&self) -> Batch {
+        self.gp.lowest(HINTS)
     }
 }
 
@@ -192,5 +237,22 @@ fn restored(hyper: &Hyper, scale: OutputScale) -> Hyper {
         signal_variance: scale.restore_variance(hyper.signal_variance),
         noise_variance: scale.restore_variance(hyper.noise_variance),
         mean: scale.restore(hyper.mean),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fits_become_rarer_as_trials_become_many() {
+        let due = |options: ModelOptions| (1..=100).filter(|&t| options.is_due(t)).collect::<Vec<_>>();
+        assert_eq!(due(ModelOptions::paper()), [1, 26, 51, 76]);
+        let modern = due(ModelOptions::modern());
+        assert_eq!(modern[..40], (1..=40).collect::<Vec<_>>());
+        assert_eq!(
+            modern[40..],
+            [42, 44, 46, 48, 50, 52, 54, 56, 58, 60, 63, 66, 69, 72, 75, 78, 81, 85, 89, 93, 97]
+        );
     }
 }

@@ -22,7 +22,8 @@ impl Strategy for Random {
         let mut rng = stream(self.seed, Purpose::Chance, view.trials.len() as u64);
         let point = view.space.decode(&uniform(view.space, &mut rng)?)?;
         let point = away_from_open(view, point, &mut rng)?;
-        Ok(Proposal { why: Why::of(view, &point, Source::Random)?, point, hyper: None })
+        let why = Why::of(view, &point, Source::Random)?;
+        Ok(Proposal::new(point, why))
     }
 
     fn settings(&self) -> String {

@@ -22,6 +22,8 @@ pub(super) enum Purpose {
     Partition = 6,
     /// Samples that an acquisition function needs.
     Acquisition = 7,
+    /// Starts of the fits of stage costs, and samples of them.
+    Costs = 8,
 }
 
 /// The generator for a purpose at a step.

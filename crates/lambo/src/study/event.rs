@@ -117,7 +117,7 @@ impl Direction {
 
 /// JSON has no NaN and no infinity: a proposal that holds one could not be read back.
 pub(super) fn check_writable(id: TrialId, proposal: &Proposal) -> Result<(), StudyError> {
-    let Proposal { why, hyper, .. } = proposal;
+    let Proposal { why, hyper, memo, .. } = proposal;
     let mut numbers: Vec<(&'static str, &[f64])> = vec![("expected_cost", why.expected_cost.as_slice())];
     let belief = why.belief.map(|belief| [belief.mean, belief.sd, belief.acquisition]);
     if let Some([mean, sd, acquisition]) = &belief {
@@ -132,6 +132,7 @@ pub(super) fn check_writable(id: TrialId, proposal: &Proposal) -> Result<(), Stu
         numbers.push(("noise_variance", one(&hyper.noise_variance)));
         numbers.push(("prior mean", one(&hyper.mean)));
     }
+    numbers.extend(memo.values().map(|value| ("memo", one(value))));
     for (field, values) in numbers {
         if let Some(value) = values.iter().copied().find(|value| !value.is_finite()) {
             return Err(StudyError::Unwritable { id, field, value });

@@ -130,7 +130,7 @@ impl GaussianProcess {
         Ok(gradient)
     }
 
-    fn check(&self, at: &Batch) -> Result<(), SurrogateError> {
+    pub(super) fn check(&self, at: &Batch) -> Result<(), SurrogateError> {
         if at.dim() != self.dim() {
             let (expected, found) = (self.dim(), at.dim());
             return Err(SurrogateError::WrongDimension { what: "every test point", expected, found });
@@ -170,7 +170,7 @@ impl GaussianProcess {
     }
 
     /// out_d = (1/ℓ_d) Σ_i w_i (u_d − U_id).
-    fn gradient_from(&self, u: &[f64], weights: &[f64], out: &mut [f64]) {
+    pub(super) fn gradient_from(&self, u: &[f64], weights: &[f64], out: &mut [f64]) {
         let (columns, stride) = self.covariance.columns();
         weighted_differences(columns, stride, u, weights, out);
         out.iter_mut().zip(self.covariance.inverse_lengthscales()).for_each(|(o, inverse)| *o *= inverse);

@@ -1,9 +1,12 @@
-//! Who takes part: every name of the catalogue, and LaMBO under options that change its course.
+//! Who takes part: every name of the catalogue, LaMBO under options that change its course, and the paper's baselines.
 
 use lambo::acquisition::Beta;
 use lambo::space::{Cost, Space};
 use lambo::strategy::lambo::{Alpha, Depths, FirstPartition, LossScale, Theory};
-use lambo::strategy::{Design, Lambo, LamboOptions, NAMES, Strategy, by_name};
+use lambo::strategy::{
+    CaMobo, CaMoboOptions, Carbo, CarboOptions, Design, Eipu, EipuOptions, GpEi, GpEiOptions, GpMes,
+    GpMesOptions, Lambo, LamboOptions, NAMES, Strategy, by_name,
+};
 use lambo::study::Study;
 
 /// A strategy with a short starting design, so that short runs reach its model.
@@ -32,9 +35,33 @@ pub fn make(name: &str, space: &Space, seed: u64) -> Box<dyn Strategy> {
         "lambo-paper, theory" => {
             LamboOptions { theory: Some(Theory { horizon: 200, lipschitz: None }), max_arms: 16, ..paper() }
         }
-        _ => return by_name(name, space, seed).unwrap(),
+        _ => return make_baseline(name, space, seed),
     };
     Box::new(Lambo::new(space, options, seed).unwrap())
+}
+
+/// The paper's versions of its baselines; everybody else by name.
+fn make_baseline(name: &str, space: &Space, seed: u64) -> Box<dyn Strategy> {
+    let design = Design::Uniform(4);
+    match name {
+        "gp-ei, paper" => {
+            Box::new(GpEi::new(space, GpEiOptions { design, ..GpEiOptions::paper() }, seed).unwrap())
+        }
+        "mes, paper" => {
+            let options = GpMesOptions { design, points: 200, ..GpMesOptions::paper() };
+            Box::new(GpMes::new(space, options, seed).unwrap())
+        }
+        "eipu, paper" => {
+            Box::new(Eipu::new(space, EipuOptions { design, ..EipuOptions::paper() }, seed).unwrap())
+        }
+        "carbo, paper" => {
+            Box::new(Carbo::new(space, CarboOptions { points: 4, ..CarboOptions::paper() }, seed).unwrap())
+        }
+        "ca-mobo, paper" => {
+            Box::new(CaMobo::new(space, CaMoboOptions { design, ..CaMoboOptions::paper() }, seed).unwrap())
+        }
+        _ => by_name(name, space, seed).unwrap(),
+    }
 }
 
 /// Every contestant's name.
@@ -49,6 +76,11 @@ pub fn all() -> impl Iterator<Item = &'static str> {
         "lambo-paper, Gittins",
         "lambo-paper, fine and deep",
         "lambo-paper, theory",
+        "gp-ei, paper",
+        "mes, paper",
+        "eipu, paper",
+        "carbo, paper",
+        "ca-mobo, paper",
     ];
     NAMES.into_iter().chain(variants)
 }

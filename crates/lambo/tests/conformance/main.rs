@@ -6,6 +6,7 @@
 mod better_than_random;
 mod chaos;
 mod contestants;
+mod costs;
 mod inputs;
 mod openness;
 mod raw;

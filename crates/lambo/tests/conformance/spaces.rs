@@ -48,6 +48,20 @@ pub fn mixed() -> Space {
         .unwrap()
 }
 
+/// Three modules whose costs are measured.
+pub fn measured() -> Space {
+    let module =
+        |name: &str, params: Vec<Param>| Module::new(name, params).unwrap().cost(Cost::Measured).unwrap();
+    Space::new([
+        module("first", vec![float("a")]),
+        module("second", vec![float("b"), Param::choice("kind", ["x", "y", "z"]).unwrap()]),
+        module("third", vec![float("c"), Param::int("k", 1, 4).unwrap()]),
+    ])
+    .unwrap()
+    .forbid("a + c > 1.7")
+    .unwrap()
+}
+
 /// Spaces at the edge of what makes sense, by name.
 pub fn edges() -> Vec<(&'static str, Space)> {
     let choice = |name: &str| Param::choice(name, ["x", "y", "z"]).unwrap();

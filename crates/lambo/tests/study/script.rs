@@ -32,7 +32,7 @@ impl Strategy for Script {
             belief: None,
             arm: None,
         };
-        Ok(Proposal { point, why, hyper: None })
+        Ok(Proposal::new(point, why))
     }
 
     fn accept(&mut self, view: &View<'_>, proposal: &Proposal) -> Result<(), StrategyError> {

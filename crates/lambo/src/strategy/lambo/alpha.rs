@@ -6,12 +6,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::acquisition::{Acquisition, AcquisitionError, Beta, Gittins, Lcb, LogEi, Mes, sample_minima};
-use crate::numeric::sobol::Sobol;
-use crate::space::Batch;
+use crate::acquisition::{Acquisition, AcquisitionError, Beta, Gittins, Lcb, LogEi};
 use crate::strategy::StrategyError;
+use crate::strategy::gp_mes::{POINTS as MES_POINTS, max_value};
 use crate::strategy::model::Model;
-use crate::strategy::stream::{Purpose, seed_of, stream};
 use crate::surrogate::GaussianProcess;
 
 /// The acquisition function of LaMBO.
@@ -66,10 +64,6 @@ impl fmt::Debug for Alpha {
     }
 }
 
-/// Quasi-random points at which the distribution of the minimum is looked up; the authors of MES take ten times as many, for the
-/// same law to two digits.
-const MES_POINTS: usize = 1_000;
-
 impl Alpha {
     pub(super) fn check(&self) -> Result<(), StrategyError> {
         match self {
@@ -102,7 +96,7 @@ impl Alpha {
             Self::Lcb(beta) => Box::new(Lcb::at(*beta, params, t)?),
             Self::Ei | Self::LogEi => Box::new(LogEi::new(lowest)?),
             Self::Gittins(cost) => Box::new(Gittins::new(*cost)?),
-            Self::Mes { samples } => Box::new(mes(gp, lowest, *samples, seed, t)?),
+            Self::Mes { samples } => Box::new(max_value(model, MES_POINTS, *samples, seed, t)?),
             Self::Custom(maker) => maker.make(&Situation { gp, lowest, params, t })?,
         })
     }
@@ -115,22 +109,4 @@ impl Alpha {
             _ => -value,
         }
     }
-}
-
-fn mes(gp: &GaussianProcess, lowest: f64, samples: usize, seed: u64, t: usize) -> Result<Mes, StrategyError> {
-    let step = t as u64;
-    let mut sobol = Sobol::new(gp.dim(), seed_of(seed, Purpose::Acquisition, step));
-    let mut points = gp.x().clone();
-    let mut x = vec![0.5; gp.dim()];
-    for _ in 0..MES_POINTS {
-        // The lengths agree, and the sequence is far from its end.
-        let _ = sobol.next_into(&mut x);
-        let _ = points.push(&x);
-    }
-    let belief = gp.predict(&Batch::of(gp.dim(), points.as_slice()))?;
-    let sds: Vec<f64> = belief.variance.iter().map(|v| v.sqrt()).collect();
-    let noise_sd = gp.hyper().noise_variance.sqrt();
-    let mut rng = stream(seed, Purpose::Acquisition, step);
-    let minima = sample_minima(&belief.mean, &sds, lowest, noise_sd, samples, &mut rng)?;
-    Ok(Mes::new(minima)?)
 }

@@ -26,9 +26,9 @@ pub use alpha::{Alpha, MakeAcquisition, Situation};
 pub use options::{Abandon, Depths, FirstPartition, Growth, LamboOptions, LossScale};
 pub use theory::Theory;
 
-use super::fresh::{away_from_open, within};
+use super::fresh::settle;
 use super::model::{Model, check_hyper};
-use super::stream::{Purpose, seed_of, stream};
+use super::stream::{Purpose, seed_of};
 use super::{ArmChoice, Proposal, Source, Strategy, StrategyError, View, Why};
 use crate::acquisition::{Acquisition, Lcb, Maximiser, Region, Surface};
 use crate::bandit::PriorScore;
@@ -36,12 +36,6 @@ use crate::space::{Cost, Point, Space};
 use crate::surrogate::Hyper;
 use losses::{Anchor, Solved};
 use state::{State, Told};
-
-/// Best observations around which the maximiser looks.
-const HINTS: usize = 5;
-
-/// Points by chance inside an arm that are tried when the arm's own is open.
-const NEARBY: usize = 16;
 
 /// Lazy modular Bayesian optimisation.
 #[derive(Clone, Debug)]
@@ -132,34 +126,8 @@ impl Lambo {
 
     fn start(&self, view: &View<'_>) -> Result<Proposal, StrategyError> {
         let point = self.options.design.next(view, self.seed)?;
-        Ok(Proposal { why: Why::of(view, &point, Source::Design)?, point, hyper: None })
-    }
-
-    /// The point of an arm, or another by chance if it is being tried already: first one of the same arm.
-    fn settle(
-        &self,
-        view: &View<'_>,
-        region: &Region<'_>,
-        kept: Option<(&Point, usize)>,
-        x: &[f64],
-    ) -> Result<(Point, Source), StrategyError> {
-        let decode = |x: &[f64]| match kept {
-            Some((previous, modules)) => view.space.decode_after(previous, modules, x),
-            None => view.space.decode(x),
-        };
-        let wanted = decode(x)?;
-        if !view.is_open(&wanted) {
-            return Ok((wanted, Source::Model));
-        }
-        let mut rng = stream(self.seed, Purpose::Chance, view.trials.len() as u64);
-        for _ in 0..NEARBY {
-            let Ok(x) = within(view.space, region.lower(), region.upper(), &mut rng) else { break };
-            let point = decode(&x)?;
-            if !view.is_open(&point) {
-                return Ok((point, Source::Spread));
-            }
-        }
-        Ok((away_from_open(view, wanted, &mut rng)?, Source::Elsewhere))
+        let why = Why::of(view, &point, Source::Design)?;
+        Ok(Proposal::new(point, why))
     }
 }
 
@@ -177,7 +145,7 @@ impl Strategy for Lambo {
         };
         let acquisition = self.acquisition(view, &model, t)?;
         let surface = Surface::new(&model.gp, &acquisition);
-        let mut hints = model.gp.lowest(HINTS);
+        let mut hints = model.hints();
         let effort = Maximiser {
             seed: seed_of(self.seed, Purpose::Maximise, t as u64),
             ..self.options.effort.clone()
@@ -188,10 +156,10 @@ impl Strategy for Lambo {
             let region = Region::of(space);
             let best = Maximiser { seed: effort.seed, ..Maximiser::default() }
                 .maximise(&surface, &region, &hints)?;
-            let (point, source) = self.settle(view, &region, None, &best.x)?;
+            let (point, source) = settle(view, self.seed, &region, None, &best.x)?;
             let mut why = Why::of(view, &point, source)?;
             why.belief = Some(model.belief(&space.encode(&point)?, &acquisition)?);
-            return Ok(Proposal { point, why, hyper: model.refitted });
+            return Ok(Proposal::new(point, why).with_hyper(model.refitted));
         };
         let Prepared { state, previous, u, held, probabilities, level, arm } = prepared;
         let _ = hints.push(&u);
@@ -219,7 +187,7 @@ impl Strategy for Lambo {
                 (effort.maximise(&surface, &region, &hints)?.x, 0, region)
             }
         };
-        let (point, source) = self.settle(view, &region, Some((previous, first_free)), &x)?;
+        let (point, source) = settle(view, self.seed, &region, Some((previous, first_free)), &x)?;
         let mut why = Why::of(view, &point, source)?;
         why.belief = Some(model.belief(&space.encode(&point)?, &acquisition)?);
         let first_free = match source {
@@ -227,7 +195,7 @@ impl Strategy for Lambo {
             _ => first_free,
         };
         why.arm = Some(explain(space, &state, probabilities, level, arm, first_free, losses));
-        Ok(Proposal { point, why, hyper: model.refitted })
+        Ok(Proposal::new(point, why).with_hyper(model.refitted))
     }
 
     fn settings(&self) -> String {

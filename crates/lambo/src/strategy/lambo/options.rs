@@ -246,7 +246,8 @@ impl Default for LamboOptions {
     fn default() -> Self {
         Self {
             design: Design::Nested { points: 15, every: 3 },
-            model: ModelOptions::modern(),
+            // Fitted at every iteration, as it was measured.
+            model: ModelOptions { refit_share: 0.0, ..ModelOptions::modern() },
             alpha: Alpha::Lcb(Beta::Sqrt),
             ..Self::paper()
         }

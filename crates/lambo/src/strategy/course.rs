@@ -1,0 +1,115 @@
+//! What strategies with a model share: the start, the count of iterations, the hyper-parameters, and how a place becomes a proposal.
+
+use super::fresh::settle;
+use super::model::{Model, check_hyper};
+use super::stream::{Purpose, seed_of};
+use super::{Design, ModelOptions, Proposal, Source, StrategyError, View, Why};
+use crate::acquisition::{Maximiser, Objective, Region};
+use crate::space::Point;
+use crate::surrogate::Hyper;
+
+/// How far a strategy has come.
+#[derive(Clone, Debug)]
+pub(super) struct Course {
+    seed: u64,
+    /// Proposals of the model so far.
+    iterations: usize,
+    hyper: Option<Hyper>,
+}
+
+/// Where a maximiser ended.
+pub(super) struct Place<'a> {
+    /// Where it looked.
+    pub(super) region: Region<'a>,
+    /// The point whose first modules stay bit for bit, and how many they are.
+    pub(super) kept: Option<(&'a Point, usize)>,
+    /// What it found, in the unit cube.
+    pub(super) x: Vec<f64>,
+}
+
+/// Refuses a design or a model that makes no sense.
+pub(super) fn check(design: Design, model: &ModelOptions) -> Result<(), StrategyError> {
+    design.check().map_err(|e| StrategyError::Option { option: "design", problem: e.to_string() })?;
+    model.check()
+}
+
+impl Course {
+    /// At the beginning.
+    pub(super) fn new(seed: u64) -> Self {
+        Self { seed, iterations: 0, hyper: None }
+    }
+
+    /// The seed of all randomness.
+    pub(super) fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The number of the next iteration of the model, from 1.
+    pub(super) fn t(&self) -> usize {
+        self.iterations + 1
+    }
+
+    /// The model, once the starting design is over and a trial has returned a value.
+    pub(super) fn model(
+        &self,
+        view: &View<'_>,
+        design: Design,
+        options: &ModelOptions,
+    ) -> Result<Option<Model>, StrategyError> {
+        if view.trials.len() < design.len() {
+            return Ok(None);
+        }
+        Model::build(options, view, self.t(), self.hyper.as_ref(), self.seed)
+    }
+
+    /// The next point of the starting design.
+    pub(super) fn start(&self, view: &View<'_>, design: Design) -> Result<Proposal, StrategyError> {
+        let point = design.next(view, self.seed)?;
+        let why = Why::of(view, &point, Source::Design)?;
+        Ok(Proposal::new(point, why))
+    }
+
+    /// A maximiser with the dice of this iteration.
+    pub(super) fn effort(&self, effort: &Maximiser) -> Maximiser {
+        Maximiser { seed: seed_of(self.seed, Purpose::Maximise, self.t() as u64), ..effort.clone() }
+    }
+
+    /// The best place of the whole space.
+    pub(super) fn anywhere(
+        &self,
+        view: &View<'_>,
+        model: &Model,
+        objective: &dyn Objective,
+        effort: &Maximiser,
+    ) -> Result<Proposal, StrategyError> {
+        let region = Region::of(view.space);
+        let x = self.effort(effort).maximise(objective, &region, &model.hints())?.x;
+        self.propose(view, model, objective, &Place { region, kept: None, x })
+    }
+
+    /// A place as a proposal, moved by chance if it is being tried already.
+    pub(super) fn propose(
+        &self,
+        view: &View<'_>,
+        model: &Model,
+        objective: &dyn Objective,
+        place: &Place<'_>,
+    ) -> Result<Proposal, StrategyError> {
+        let (point, source) = settle(view, self.seed, &place.region, place.kept, &place.x)?;
+        let mut why = Why::of(view, &point, source)?;
+        why.belief = Some(model.belief_under(&view.space.encode(&point)?, objective)?);
+        Ok(Proposal::new(point, why).with_hyper(model.refitted.clone()))
+    }
+
+    /// Takes note of a proposal that became a trial.
+    pub(super) fn accept(&mut self, view: &View<'_>, proposal: &Proposal) -> Result<(), StrategyError> {
+        check_hyper(view.trials.len(), proposal, view.space.dim())?;
+        if proposal.why.source.is_model() {
+            self.iterations += 1;
+        }
+        if let Some(hyper) = &proposal.hyper {
+            self.hyper = Some(hyper.clone());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,137 @@
+//! `eeipu`: expected improvement times the expected inverse cost, beside the prefixes that are at hand (arXiv 2411.03731).
+//!
+//! ```text
+//! for each prefix, of d stages, maximise over the tail   EI(x) · ( mean_s 1/(d·ε + Σ_{k>d} exp c_k^s(x)) )^η
+//! η = (B − spent)/(B − B_0),   ε = 0.1,   1000 quasi-random cost samples,   10 warm-up points
+//! ```
+//!
+//! - The prefixes are the empty one and the first 1 … K−1 stages of the 5 best points and of the previous one; where only the outputs of the iteration
+//!   before are at hand, those of the previous point alone. Stages of a prefix that are not at hand after a failure are charged in full.
+//! - c_k is learnt where stage k is measured (`stage_cost.rs`); a given cost has no spread, and all samples agree.
+//! - ε is in the units of the costs, as in the authors' code.
+//! - Without a budget, cooling never sets in: η = 1, the limit of large budgets.
+//!
+//! Glossary: B `budget`, B_0 what the warm-up had cost, η `exponent`, ε `epsilon`, c_k^s sample s of ln cost of stage k.
+
+use super::course::{self, Course};
+use super::prefix::{self, Prefix};
+use super::price::{PerPrice, Price, normal_draws};
+use super::stage_cost::{StageCosts, need_costs};
+use super::stream::{Purpose, seed_of};
+use super::{Design, ModelOptions, Proposal, Strategy, StrategyError, View};
+use crate::acquisition::{LogEi, Maximiser, Surface, cooling_exponent};
+use crate::space::Space;
+
+/// The name under which a proposal remembers B_0.
+const WARM_UP_COST: &str = "warm_up_cost";
+
+/// More samples than this would only cost time.
+const MOST_SAMPLES: usize = 1 << 16;
+
+/// The settings of `eeipu`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EeipuOptions {
+    /// Where to start: 10 points in the authors' experiments.
+    pub design: Design,
+    /// The model.
+    pub model: ModelOptions,
+    /// ε, the cost of a stage whose output is at hand: 0.1 in the authors' code.
+    pub epsilon: f64,
+    /// Samples of the costs: 1000 in the authors' code.
+    pub samples: usize,
+    /// How hard to look beside each prefix.
+    pub effort: Maximiser,
+}
+
+impl Default for EeipuOptions {
+    fn default() -> Self {
+        Self {
+            design: Design::Uniform(10),
+            model: ModelOptions::modern(),
+            epsilon: 0.1,
+            samples: 1_000,
+            effort: prefix::effort(),
+        }
+    }
+}
+
+/// Expected improvement times expected inverse cost.
+#[derive(Clone, Debug)]
+pub struct Eeipu {
+    options: EeipuOptions,
+    course: Course,
+    /// B_0, from the first iteration of the model on.
+    warm_up_cost: Option<f64>,
+}
+
+impl Eeipu {
+    /// With these options; refused where a cost is unknown.
+    pub fn new(space: &Space, options: EeipuOptions, seed: u64) -> Result<Self, StrategyError> {
+        course::check(options.design, &options.model)?;
+        if !(options.epsilon.is_finite() && options.epsilon >= 0.0) {
+            let problem = format!("it is {}; give a finite number of at least 0", options.epsilon);
+            return Err(StrategyError::Option { option: "epsilon", problem });
+        }
+        if !(1..=MOST_SAMPLES).contains(&options.samples) {
+            let problem = format!("it is {}; give a number from 1 to {MOST_SAMPLES}", options.samples);
+            return Err(StrategyError::Option { option: "samples", problem });
+        }
+        need_costs(space, "eeipu")?;
+        Ok(Self { options, course: Course::new(seed), warm_up_cost: None })
+    }
+}
+
+impl Strategy for Eeipu {
+    fn propose(&self, view: &View<'_>) -> Result<Proposal, StrategyError> {
+        let EeipuOptions { design, model, epsilon, samples, effort } = &self.options;
+        let Some(model) = self.course.model(view, *design, model)? else {
+            return self.course.start(view, *design);
+        };
+        let (seed, t) = (self.course.seed(), self.course.t());
+        let costs = StageCosts::of(view, seed, t)?;
+        let draws =
+            normal_draws(*samples, costs.len(), seed_of(seed, Purpose::Costs, u64::MAX >> 8 ^ t as u64));
+        let warm_up_cost = self.warm_up_cost.unwrap_or(view.spent);
+        let exponent = match view.budget {
+            Some(budget) => cooling_exponent(budget, view.spent, warm_up_cost)?,
+            None => 1.0,
+        };
+        let log_ei = LogEi::new(model.lowest)?;
+        let objective = |runs| PerPrice {
+            objective: Surface::new(&model.gp, log_ei),
+            price: Price::new(&costs, runs).expected(&draws, epsilon * at_hand(runs) as f64),
+            exponent,
+        };
+        let prefixes = prefix::prefixes(view)?;
+        let candidates = prefix::solve(
+            view,
+            &prefixes,
+            |prefix: &Prefix<'_>| objective(prefix.runs.as_slice()),
+            &model.hints(),
+            &self.course.effort(effort),
+        )?;
+        let best = prefix::best(&candidates, |candidate| candidate.value)?;
+        let objective = objective(best.prefix.runs.as_slice());
+        let proposal = self.course.propose(view, &model, &objective, &best.place)?;
+        Ok(if self.warm_up_cost.is_none() {
+            proposal.with_memo(WARM_UP_COST, warm_up_cost)
+        } else {
+            proposal
+        })
+    }
+
+    fn settings(&self) -> String {
+        format!("eeipu seed {} {:?}", self.course.seed(), self.options)
+    }
+
+    fn accept(&mut self, view: &View<'_>, proposal: &Proposal) -> Result<(), StrategyError> {
+        self.course.accept(view, proposal)?;
+        self.warm_up_cost = proposal.memo.get(WARM_UP_COST).copied().or(self.warm_up_cost);
+        Ok(())
+    }
+}
+
+/// Stages that need not run.
+fn at_hand(runs: &[bool]) -> usize {
+    runs.iter().filter(|runs| !**runs).count()
+}
