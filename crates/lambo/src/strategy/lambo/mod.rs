@@ -9,7 +9,7 @@
 //! ```
 //!
 //! The losses do not depend on what x^t returns, so a whole iteration happens when a point is asked for. Its record is the arm and the
-//! losses in [`Why`](super::Why) and the hyper-parameters if they were fitted: with them an iteration is repeated without its optimisation problems.
+//! losses in [`Why`] and the hyper-parameters if they were fitted: with them an iteration is repeated without its optimisation problems.
 //!
 //! A pipeline with one module has no arms; there LaMBO is plain Bayesian optimisation with α.
 
