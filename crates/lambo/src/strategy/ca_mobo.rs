@@ -44,7 +44,7 @@ pub struct CaMoboOptions {
     pub design: Design,
     /// The model.
     pub model: ModelOptions,
-    /// β_t = `beta` · ln(2t + 1): 0.125 in the authors' code.
+    /// β_t = `beta` · ln(2t + 1), with the 0.125 of the formula above.
     pub beta: f64,
     /// How value and cost become one number.
     pub scalarisation: Scalarisation,

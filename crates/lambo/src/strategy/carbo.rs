@@ -32,11 +32,11 @@ const MOST_CANDIDATES: usize = 1 << 16;
 /// The settings of `carbo`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CarboOptions {
-    /// The share of the budget that the design spends: 1/8 in the authors' experiments.
+    /// The share of the budget that the design spends: 1/8 in CArBO.
     pub initial_share: f64,
     /// The length of the design where there is no budget: as long as everybody else's.
     pub points: usize,
-    /// Candidates for each point of the design: 1000 in the authors' code.
+    /// Candidates for each point of the design: 1000 in CArBO.
     pub candidates: usize,
     /// Whether early modules may be frozen.
     pub freeze: bool,

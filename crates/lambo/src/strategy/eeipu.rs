@@ -8,7 +8,7 @@
 //! - The prefixes are the empty one and the first 1 … K−1 stages of the 5 best points and of the previous one; where only the outputs of the iteration
 //!   before are at hand, those of the previous point alone. Stages of a prefix that are not at hand after a failure are charged in full.
 //! - c_k is learnt where stage k is measured (`stage_cost.rs`); a given cost has no spread, and all samples agree.
-//! - ε is in the units of the costs, as in the authors' code.
+//! - ε is in the units of the costs: it is not invariant to them, so that in a large unit stages at hand count too much.
 //! - Without a budget, cooling never sets in: η = 1, the limit of large budgets.
 //!
 //! Glossary: B `budget`, B_0 what the warm-up had cost, η `exponent`, ε `epsilon`, c_k^s sample s of ln cost of stage k.
@@ -31,13 +31,13 @@ const MOST_SAMPLES: usize = 1 << 16;
 /// The settings of `eeipu`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EeipuOptions {
-    /// Where to start: 10 points in the authors' experiments.
+    /// Where to start: 10 points in EEIPU.
     pub design: Design,
     /// The model.
     pub model: ModelOptions,
-    /// ε, the cost of a stage whose output is at hand: 0.1 in the authors' code.
+    /// ε, the cost of a stage whose output is at hand: 0.1 in EEIPU.
     pub epsilon: f64,
-    /// Samples of the costs: 1000 in the authors' code.
+    /// Samples of the costs: 1000 in EEIPU.
     pub samples: usize,
     /// How hard to look beside each prefix.
     pub effort: Maximiser,

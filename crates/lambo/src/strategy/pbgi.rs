@@ -34,9 +34,9 @@ pub struct PbgiOptions {
     pub design: Design,
     /// The model.
     pub model: ModelOptions,
-    /// λ at the first iteration: 0.1 where it decays, 1e-4 where it stays, both as the authors have them.
+    /// λ at the first iteration: 0.1 where it decays, as published; 1e-4 where it stays, one of several in the authors' code.
     pub lambda: f64,
-    /// What λ is multiplied by when no index beats the incumbent: ½ as the authors have it; 1 keeps λ.
+    /// What λ is multiplied by when no index beats the incumbent: ½ as published; 1 keeps λ.
     pub decay: f64,
     /// How hard to look beside each prefix.
     pub effort: Maximiser,

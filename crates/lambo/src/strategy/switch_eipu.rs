@@ -32,7 +32,7 @@ pub struct SwitchEipuOptions {
     pub design: Design,
     /// The model.
     pub model: ModelOptions,
-    /// Suffixes of the look-ahead, none without it; 20 in the authors' experiments.
+    /// Suffixes of the look-ahead, none without it; 20 as published.
     pub look_ahead: usize,
     /// How hard to look beside each prefix.
     pub effort: Maximiser,
