@@ -1,7 +1,7 @@
 //! The files that an experiment leaves behind.
 
 use super::curve::Curve;
-use super::figure;
+use super::figure::{self, Letters};
 use super::plan::Plan;
 use super::record::Record;
 use super::store::Store;
@@ -25,9 +25,8 @@ pub fn write(plan: &Plan, store: &Store, records: &[Record]) -> Result<()> {
     store.write("curves.csv", table(plan, &curves)?.as_bytes())?;
     let summary = Summary::of(plan, &curves)?;
     store.write("summary.json", format!("{}\n", serde_json::to_string_pretty(&summary)?).as_bytes())?;
-    let svg = figure::draw(plan, &curves);
-    store.write("figure.png", &figure::png(&svg)?)?;
-    store.write("figure.svg", svg.as_bytes())
+    store.write("figure.png", &figure::png(&figure::draw(plan, &curves, Letters::Outlines)?)?)?;
+    store.write("figure.svg", figure::draw(plan, &curves, Letters::Text)?.as_bytes())
 }
 
 /// `curves.csv`; numbers have as many digits as it takes to read them back exactly.

@@ -1,9 +1,10 @@
 //! The figure of an experiment: regret against cost and against iterations, with 95% bands, as SVG and PNG.
 //!
 //! The SVG is written by hand: the picture is lines, bands and text, which take fewer lines than fitting a plotting crate to them, and
-//! no build time. The PNG is drawn from the SVG with a font that is part of the program, so that it looks the same everywhere.
+//! no build time. The PNG is drawn by `resvg` from the same SVG with outlines in place of letters, so that it looks the same everywhere.
 
 mod axis;
+mod canvas;
 mod panel;
 mod series;
 mod style;
@@ -12,13 +13,12 @@ use super::curve::Curve;
 use super::plan::Plan;
 use anyhow::{Context, Result};
 use axis::{Axis, Scale};
+use canvas::{Canvas, Font, PLAIN};
 use panel::Panel;
 use series::Series;
-use std::fmt::Write;
 use style::Style;
 
-/// A subset of DejaVu Sans: Latin, Greek, super- and subscripts, a few signs. Its licence is in the same folder.
-const FONT: &[u8] = include_bytes!("../../../assets/DejaVuSans-subset.ttf");
+pub use canvas::Letters;
 
 /// Sizes in pixels.
 const PANEL_WIDTH: f64 = 470.0;
@@ -30,7 +30,7 @@ const BOTTOM: f64 = 84.0;
 const LEGEND: f64 = 190.0;
 
 /// The figure as SVG.
-pub fn draw(plan: &Plan, curves: &[Curve]) -> String {
+pub fn draw(plan: &Plan, curves: &[Curve], letters: Letters) -> Result<String> {
     let labels: Vec<&str> = plan.entries.iter().map(|entry| entry.label.as_str()).collect();
     let styles = style::styles(&labels);
     let own = |label: &str| curves.iter().filter(|curve| curve.strategy == label).collect::<Vec<_>>();
@@ -71,16 +71,14 @@ pub fn draw(plan: &Plan, curves: &[Curve]) -> String {
             series: movement,
         });
     }
-    compose(plan, &panels, &labels, &styles)
+    compose(plan, &panels, &labels, &styles, letters)
 }
 
-/// The SVG as PNG, at twice its size.
+/// An SVG whose letters are outlines as PNG, at twice its size.
 pub fn png(svg: &str) -> Result<Vec<u8>> {
     use resvg::{tiny_skia, usvg};
     const ZOOM: f32 = 2.0;
-    let mut options = usvg::Options { font_family: "DejaVu Sans".to_owned(), ..usvg::Options::default() };
-    options.fontdb_mut().load_font_data(FONT.to_vec());
-    let tree = usvg::Tree::from_str(svg, &options).context("the figure is not an SVG")?;
+    let tree = usvg::Tree::from_str(svg, &usvg::Options::default()).context("the figure is not an SVG")?;
     let size = tree.size();
     let (width, height) = ((size.width() * ZOOM) as u32, (size.height() * ZOOM) as u32);
     let mut canvas = tiny_skia::Pixmap::new(width, height).context("the figure has no size")?;
@@ -88,35 +86,31 @@ pub fn png(svg: &str) -> Result<Vec<u8>> {
     canvas.encode_png().context("cannot encode the figure")
 }
 
-fn compose(plan: &Plan, panels: &[Panel], labels: &[&str], styles: &[Style]) -> String {
+fn compose(
+    plan: &Plan,
+    panels: &[Panel],
+    labels: &[&str],
+    styles: &[Style],
+    letters: Letters,
+) -> Result<String> {
     let width = LEFT + panels.len() as f64 * (PANEL_WIDTH + GAP) - GAP + 24.0 + LEGEND;
     let rows = labels.len() as f64 * 20.0 + 60.0;
     let height = TOP + PANEL_HEIGHT.max(rows) + BOTTOM;
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-         font-family=\"DejaVu Sans, Verdana, sans-serif\" font-size=\"12\" fill=\"#222\">\n\
-         <rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n"
-    );
+    let mut canvas = Canvas::new(letters, width, height)?;
     let (title, subtitle) = titles(plan);
-    text(&mut svg, (LEFT, 24.0), "font-size=\"16\"", &title);
-    text(&mut svg, (LEFT, 44.0), "fill=\"#555\"", &subtitle);
+    canvas.text((LEFT, 24.0), Font { size: 16.0, ..PLAIN }, &title);
+    canvas.text((LEFT, 44.0), Font { colour: "#555", ..PLAIN }, &subtitle);
     for (i, panel) in panels.iter().enumerate() {
-        panel.draw(
-            &mut svg,
-            (LEFT + i as f64 * (PANEL_WIDTH + GAP), TOP),
-            (PANEL_WIDTH, PANEL_HEIGHT),
-            styles,
-            i,
-        );
+        let corner = (LEFT + i as f64 * (PANEL_WIDTH + GAP), TOP);
+        panel.draw(&mut canvas, corner, (PANEL_WIDTH, PANEL_HEIGHT), styles, i);
     }
-    legend(&mut svg, width - LEGEND, labels, styles);
+    legend(&mut canvas, width - LEGEND, labels, styles);
     let note = format!(
-        "Lines: mean of {} runs; bands: 95% bootstrap interval of the mean. Iterations end where the first run of a strategy does.",
+        "Lines: mean of {} runs; bands: 95% bootstrap interval of the mean. A line ends where the first run of its strategy does.",
         plan.sims
     );
-    text(&mut svg, (LEFT, height - 12.0), "font-size=\"11\" fill=\"#555\"", &note);
-    svg.push_str("</svg>\n");
-    svg
+    canvas.text((LEFT, height - 12.0), Font { size: 11.0, colour: "#555", ..PLAIN }, &note);
+    Ok(canvas.finish())
 }
 
 /// What is shown, and under which rules.
@@ -141,20 +135,10 @@ fn titles(plan: &Plan) -> (String, String) {
     (title, subtitle)
 }
 
-fn legend(svg: &mut String, left: f64, labels: &[&str], styles: &[Style]) {
+fn legend(canvas: &mut Canvas, left: f64, labels: &[&str], styles: &[Style]) {
     for (row, (label, style)) in labels.iter().zip(styles).enumerate() {
         let y = TOP + 12.0 + 20.0 * row as f64;
-        let _ = writeln!(svg, "<path d=\"M{left} {y}h34\" {}/>", style.stroke());
-        text(svg, (left + 42.0, y + 4.0), "", label);
+        canvas.shape(format_args!("<path d=\"M{left} {y}h34\" {}/>", style.stroke()));
+        canvas.text((left + 42.0, y + 4.0), PLAIN, label);
     }
-}
-
-/// Text at a place, with attributes.
-fn text(svg: &mut String, (x, y): (f64, f64), attributes: &str, content: &str) {
-    // Writing into a string does not fail.
-    let _ = writeln!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" {attributes}>{}</text>", escape(content));
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,9 +1,9 @@
 //! One panel: axes with ticks and labels, bands below lines.
 
 use super::axis::Axis;
+use super::canvas::{Anchor, Canvas, Font, PLAIN};
 use super::series::Series;
 use super::style::Style;
-use super::text;
 use std::fmt::Write;
 
 /// A panel to be drawn.
@@ -27,7 +27,7 @@ impl Panel {
     /// Draws the panel with its upper left corner at a place; `number` makes its clip path's name its own.
     pub fn draw(
         &self,
-        svg: &mut String,
+        canvas: &mut Canvas,
         (left, top): (f64, f64),
         size: (f64, f64),
         styles: &[Style],
@@ -40,34 +40,35 @@ impl Panel {
 
         for (value, label) in self.x.ticks() {
             let x = px(value);
-            let _ = writeln!(svg, "<path d=\"M{x:.1} {top}V{bottom}\" stroke=\"#e4e4e4\"/>");
+            canvas.shape(format_args!("<path d=\"M{x:.1} {top}V{bottom}\" stroke=\"#e4e4e4\"/>"));
             if let Some(label) = label {
-                text(svg, (x, bottom + 18.0), "text-anchor=\"middle\"", &label);
+                canvas.text((x, bottom + 18.0), Font { anchor: Anchor::Middle, ..PLAIN }, &label);
             }
         }
         for (value, label) in self.y.ticks() {
             let y = py(value);
             let shade = if label.is_some() { "#e4e4e4" } else { "#f4f4f4" };
-            let _ = writeln!(svg, "<path d=\"M{left} {y:.1}H{right}\" stroke=\"{shade}\"/>");
+            canvas.shape(format_args!("<path d=\"M{left} {y:.1}H{right}\" stroke=\"{shade}\"/>"));
             if let Some(label) = label {
-                text(svg, (left - 6.0, y + 4.0), "text-anchor=\"end\"", &label);
+                canvas.text((left - 6.0, y + 4.0), Font { anchor: Anchor::End, ..PLAIN }, &label);
             }
         }
-        let _ = writeln!(
-            svg,
-            "<clipPath id=\"panel{number}\"><rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\"/></clipPath>"
-        );
-        let _ = writeln!(svg, "<g clip-path=\"url(#panel{number})\">");
+        canvas.shape(format_args!("<clipPath id=\"panel{number}\"><rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\"/></clipPath>"
+        ));
+        canvas.shape(format_args!("<g clip-path=\"url(#panel{number})\">"));
         if let Some((value, what)) = self.marker {
             let x = px(value);
-            let _ = writeln!(
-                svg,
+            canvas.shape(format_args!(
                 "<path d=\"M{x:.1} {top}V{bottom}\" stroke=\"#999\" stroke-dasharray=\"3 3\"/>"
-            );
+            ));
             // Beside the line on the side that has room.
-            let (at, anchor) = if x < left + 0.7 * width { (x + 4.0, "start") } else { (x - 4.0, "end") };
-            let attributes = format!("text-anchor=\"{anchor}\" font-size=\"10\" fill=\"#777\"");
-            text(svg, (at, bottom - 6.0), &attributes, what);
+            let (at, anchor) =
+                if x < left + 0.7 * width { (x + 4.0, Anchor::Start) } else { (x - 4.0, Anchor::End) };
+            canvas.text(
+                (at, bottom - 6.0),
+                Font { size: 10.0, colour: "#777", anchor, upwards: false },
+                what,
+            );
         }
         for (series, style) in self.series.iter().zip(styles) {
             let mut band = String::new();
@@ -83,7 +84,8 @@ impl Panel {
             for point in series.points.iter().rev() {
                 let _ = write!(band, "L{:.1} {:.1}", px(point.x), py(point.low));
             }
-            let _ = writeln!(svg, "<path d=\"{band}Z\" fill=\"{}\" fill-opacity=\"0.13\"/>", style.colour);
+            canvas
+                .shape(format_args!("<path d=\"{band}Z\" fill=\"{}\" fill-opacity=\"0.13\"/>", style.colour));
         }
         for (series, style) in self.series.iter().zip(styles) {
             let mut line = String::new();
@@ -96,15 +98,12 @@ impl Panel {
                     py(point.mean)
                 );
             }
-            let _ = writeln!(svg, "<path d=\"{line}\" {}/>", style.stroke());
+            canvas.shape(format_args!("<path d=\"{line}\" {}/>", style.stroke()));
         }
-        let _ = writeln!(
-            svg,
-            "</g>\n<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" fill=\"none\" stroke=\"#555\"/>"
-        );
-        text(svg, (left + width / 2.0, bottom + 38.0), "text-anchor=\"middle\"", &self.x_label);
-        let (x, y) = (left - 48.0, top + height / 2.0);
-        let attributes = format!("text-anchor=\"middle\" transform=\"rotate(-90 {x:.1} {y:.1})\"");
-        text(svg, (x, y), &attributes, &self.y_label);
+        canvas.shape(format_args!("</g>\n<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" fill=\"none\" stroke=\"#555\"/>"
+        ));
+        let middle = Font { anchor: Anchor::Middle, ..PLAIN };
+        canvas.text((left + width / 2.0, bottom + 38.0), middle, &self.x_label);
+        canvas.text((left - 48.0, top + height / 2.0), Font { upwards: true, ..middle }, &self.y_label);
     }
 }

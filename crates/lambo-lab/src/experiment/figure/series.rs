@@ -26,10 +26,12 @@ pub struct Point {
 /// Places on the axis of costs: finer than a pixel of the printed figure shows.
 const PLACES: usize = 240;
 
-/// Regret against what was spent, from where every run has a trial.
+/// Regret against what was spent, from where every run has a trial to where the first one ends.
 pub fn against_cost(runs: &[&Curve], budget: f64) -> Series {
     let first = runs.iter().filter_map(|run| run.rows.first()).map(|row| row.cost).fold(0.0, f64::max);
-    let places = (0..=PLACES).map(|i| budget * i as f64 / PLACES as f64).filter(|&cost| cost >= first);
+    let last = runs.iter().map(|run| run.last().cost).fold(budget, f64::min);
+    let places = (0..=PLACES).map(|i| budget * i as f64 / PLACES as f64);
+    let places = places.filter(|cost| (first..=last).contains(cost));
     series(runs, places, |run, cost| run.at_cost(cost).map(|row| row.regret))
 }
 
