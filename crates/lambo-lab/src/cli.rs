@@ -1,5 +1,7 @@
 //! The command line of `lambo-lab`: what can be asked for, and who answers.
 
+use crate::experiment::summary::Summary;
+use crate::experiment::{compare, run as experiment_run, switching, tournament};
 use crate::{evidence, reference, suggest};
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
@@ -18,6 +20,45 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Run the experiment of a plan: curves, summary and figure; stop it at any time and start it again to go on.
+    #[command(after_help = RUN_HELP)]
+    Run(experiment_run::Options),
+    /// What changed from one summary to another, strategy by strategy, with 95% intervals.
+    #[command(after_help = COMPARE_HELP)]
+    Compare {
+        /// The summary to compare with: a summary.json, its folder or its plan.
+        a: PathBuf,
+        /// The summary that is compared.
+        b: PathBuf,
+        /// Print JSON instead of a table.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Average rank and geometric mean of cost ratios over several experiments, with 95% intervals.
+    #[command(after_help = TOURNAMENT_HELP)]
+    Tournament {
+        /// Experiments: plans that were run, their folders or their summary.json files.
+        #[arg(required = true, value_name = "PLAN|FOLDER|SUMMARY")]
+        experiments: Vec<PathBuf>,
+        /// The strategy that costs are divided by.
+        #[arg(long, default_value = "random")]
+        baseline: String,
+        /// Compare costs to this regret only: 0.10, 0.05 or 0.02.
+        #[arg(long)]
+        threshold: Option<String>,
+        /// Print JSON instead of a table.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write the plans of the switching-cost protocol: seven functions, d = 2 to 4, switching costs 1 to 31.
+    #[command(after_help = SWITCHING_HELP)]
+    Switching {
+        /// Folder in which every plan gets a folder of its own.
+        dir: PathBuf,
+        /// Strategies, separated by commas.
+        #[arg(long, value_delimiter = ',', default_value = "random,gp-ucb,lambo")]
+        strategies: Vec<String>,
+    },
     /// Check the engine's numbers against files of independently computed ones.
     #[command(after_help = REFERENCE_HELP)]
     Reference {
@@ -34,6 +75,68 @@ enum Command {
     #[command(after_help = EVIDENCE_HELP)]
     Evidence(evidence::Options),
 }
+
+const RUN_HELP: &str = "\
+A plan is a TOML file:
+  title = \"Panel A\"             of the figure
+  problem = \"hartmann6\"         a function and its dimension; ackley8@7 is shifted by seed 7, gp4@7 is draw 7 of a Gaussian process
+  split = [3, 3]                variables of each module
+  costs = [10, 1]               what each module costs
+  cost_spread = 0.5             if there: costs are measured, not given, and vary by so much in their logarithm
+  noise = 0.01                  standard deviation on values in [0, 1]; default 0.01
+  cost_model = \"previous\"       outputs at hand: of the trial before (default), or of all trials (\"cache\")
+  budget = 60                   what a run may spend, in full runs of the pipeline, starting points included
+  trials = 200                  if there: a run also ends after so many trials
+  start = { uniform = 15 }      or { sobol = 15 } or { nested = { points = 15, every = 3 } }; default uniform = 15
+  lambda = 0.1                  weight of cost in the movement regret; default 0.1
+  movement = true               if there: the figure also shows the movement regret
+  sims = 100                    runs per strategy; default 100
+  seed = 1                      of everything random; default 1
+  strategies = [\"random\", \"gp-ucb\", \"lambo\"]
+  [[variant]]                   a strategy under another label with a start of its own
+  label = \"lambo-nested\"
+  strategy = \"lambo\"
+  start = { nested = { points = 15, every = 3 } }
+
+Run k of every strategy has the same starting points and the same noise. A run ends with the trial that brings its cost to the budget.
+
+Written into the plan's folder or --out:
+  curves.csv    cost, value, regret and movement regret of every trial; the same for any number of threads but for ask_seconds
+  points.csv    every point that was tried, and the value that was seen
+  summary.json  cost to regrets of 0.10, 0.05 and 0.02, final regret and more, with 95% intervals
+  figure.svg, figure.png
+  runs/         a file for each finished run; runs that are there are not made again
+
+Exit code: 0 done, 2 something failed; finished runs are kept.
+
+Examples:
+  lambo-lab run experiments/panel-a/plan.toml
+  lambo-lab run experiments/panel-a/plan.toml --sims 3 --strategies gp-ucb,lambo --out target/panel-a";
+
+const COMPARE_HELP: &str = "\
+Differences are B minus A; all measures are better when smaller. Runs of the same number are paired where both sides have the same
+problem, rules and seed. The interval is a 95% bootstrap interval of the mean difference.
+
+Examples:
+  lambo-lab compare experiments/panel-a/summary.json target/panel-a/summary.json
+  lambo-lab compare before.json after.json --json | jq '.rows[] | select(.verdict == \"worse\")'";
+
+const TOURNAMENT_HELP: &str = "\
+Average rank: by final regret, run by run, 1 the best. Cost ratio: geometric mean of what reaching regrets of 0.10, 0.05 and 0.02 cost,
+over what it cost the baseline in the same run; a regret that is not reached counts as the budget. Intervals resample runs, not problems.
+Strategies that an experiment lacks are left out, and said so.
+
+Examples:
+  lambo-lab tournament experiments/panel-?/ --baseline gp-ucb
+  lambo-lab tournament experiments/panel-a/plan.toml experiments/panel-b/plan.toml --threshold 0.05 --json";
+
+const SWITCHING_HELP: &str = "\
+A trial costs 1, and c_sw more if one of the first d/2 variables changed; the budget is 10 d (c_sw + 1).
+
+Example:
+  lambo-lab switching target/switching --strategies random,gp-ucb,lambo
+  lambo-lab run target/switching/*/plan.toml --sims 3
+  lambo-lab tournament target/switching/*/";
 
 const REFERENCE_HELP: &str = "\
 What is measured:
@@ -73,6 +176,25 @@ pub(crate) fn write_out(text: Arguments<'_>) -> Result<()> {
 /// Does what the command line asks for.
 pub fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
+        Command::Run(options) => {
+            experiment_run::run(&options)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Compare { a, b, json } => {
+            let comparison = compare::compare(&Summary::read(&a)?, &Summary::read(&b)?)?;
+            print(&comparison, json)
+        }
+        Command::Tournament { experiments, baseline, threshold, json } => {
+            let summaries =
+                experiments.iter().map(|path| Summary::read(path)).collect::<Result<Vec<Summary>>>()?;
+            print(&tournament::hold(&summaries, &baseline, threshold.as_deref())?, json)
+        }
+        Command::Switching { dir, strategies } => {
+            for path in switching::write_plans(&dir, &strategies)? {
+                write_out(format_args!("{}\n", path.display()))?;
+            }
+            Ok(ExitCode::SUCCESS)
+        }
         Command::Reference { dir, json } => {
             let report = reference::check_directory(&dir)?;
             if json {
@@ -92,4 +214,14 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Ok(if evidence::run(&options)? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
     }
+}
+
+/// Prints facts as a table or as JSON.
+fn print(facts: &(impl std::fmt::Display + serde::Serialize), json: bool) -> Result<ExitCode> {
+    if json {
+        write_out(format_args!("{}\n", serde_json::to_string_pretty(facts)?))?;
+    } else {
+        write_out(format_args!("{facts}"))?;
+    }
+    Ok(ExitCode::SUCCESS)
 }

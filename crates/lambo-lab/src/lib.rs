@@ -1,7 +1,9 @@
 //! The laboratory around the `lambo` engine: what experiments, tests and benches share.
 //!
 //! - [`evidence`]: slow runs that back what is claimed of the engine.
+//! - [`experiment`]: strategies on one problem under the same rules: plans, runs, curves, figures, comparisons.
 //! - [`problems`]: test functions with exactly known minima, plain or shifted by a seeded offset.
+//! - [`provenance`]: how a file of results came about.
 //! - [`mod@reference`]: the engine's numbers against files of independently computed ones.
 //! - [`simulate`]: runs of a strategy on a test problem that is split into modules.
 //! - [`suggest`]: one suggestion from raw arrays, timed.
@@ -9,8 +11,11 @@
 //! The `lambo-lab` binary is a thin face over these.
 
 pub mod cli;
+mod clock;
 pub mod evidence;
+pub mod experiment;
 pub mod problems;
+pub mod provenance;
 pub mod reference;
 pub mod simulate;
 pub mod suggest;

@@ -21,6 +21,8 @@ pub struct Pipeline {
     pub costs: Vec<f64>,
     /// Standard deviation of the noise on normalised values.
     pub noise: f64,
+    /// If there is one, costs are measured and not given, and vary by this in their logarithm; see [`Pipeline::stage_cost`].
+    pub spread: Option<f64>,
 }
 
 /// One trial of a run.
@@ -54,7 +56,7 @@ impl Pipeline {
             noise >= 0.0 && noise.is_finite(),
             "the noise is {noise}; give a finite number of at least 0"
         );
-        Ok(Self { problem, split: split.to_vec(), costs: costs.to_vec(), noise })
+        Ok(Self { problem, split: split.to_vec(), costs: costs.to_vec(), noise, spread: None })
     }
 
     /// What can be tuned: x1, x2, … in modules m1, m2, ….
@@ -65,7 +67,7 @@ impl Pipeline {
             let params = (first..first + count).map(|i| Param::float(&format!("x{}", i + 1), low, high));
             first += count;
             Ok(Module::new(&format!("m{}", m + 1), params.collect::<Result<Vec<_>, _>>()?)?
-                .cost(Cost::Given(cost))?)
+                .cost(if self.spread.is_some() { Cost::Measured } else { Cost::Given(cost) })?)
         });
         Ok(Space::new(modules.collect::<Result<Vec<_>>>()?)?)
     }
@@ -74,6 +76,19 @@ impl Pipeline {
     pub fn value(&self, point: &Point) -> Result<f64> {
         let x: Vec<f64> = point.values().iter().filter_map(|value| value.as_float()).collect();
         Ok(self.problem.normalise(self.problem.evaluate(&x)?))
+    }
+
+    /// What module `m` costs at a point: c_m exp(s sin 2πū), with s the spread and ū the mean of the module's own coordinates in [0, 1].
+    pub fn stage_cost(&self, m: usize, point: &Point) -> Result<f64> {
+        let (Some(&cost), Some(&own)) = (self.costs.get(m), self.split.get(m)) else {
+            anyhow::bail!("there is no module {m}");
+        };
+        let Some(spread) = self.spread else { return Ok(cost) };
+        let (low, high) = self.problem.interval();
+        let first: usize = self.split.iter().take(m).sum();
+        let x = point.values().iter().skip(first).take(own).filter_map(|value| value.as_float());
+        let mean = x.map(|x| (x - low) / (high - low)).sum::<f64>() / own as f64;
+        Ok(cost * (spread * (std::f64::consts::TAU * mean).sin()).exp())
     }
 
     /// A run of a strategy over `trials` trials. The noise depends on the seed and the number of the trial alone.
@@ -114,7 +129,7 @@ impl Pipeline {
 }
 
 /// A standard normal number for a trial, by Box and Muller.
-fn normal(seed: u64, number: u64) -> f64 {
+pub(crate) fn normal(seed: u64, number: u64) -> f64 {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(number);
     let (u, v): (f64, f64) = (Open01.sample(&mut rng), Open01.sample(&mut rng));

@@ -1,6 +1,6 @@
 //! Tunes a made-up three-stage pipeline: `cargo run --release --example tune`.
 //!
-//! LaMBO, which keeps early stages while it explores late ones, beside GP-UCB, which turns every knob at every trial, and chance; each on the
+//! LaMBO, which keeps early stages while it explores late ones, beside expected improvement, which turns every knob at every trial, and chance; each on the
 //! same budget of minutes.
 
 use std::error::Error;
@@ -15,7 +15,7 @@ const SEED: u64 = 7;
 fn main() -> Result<(), Box<dyn Error>> {
     println!("denoise (5 min) -> train (5 min) -> reconstruct (1 min), budget {BUDGET} min\n");
     let mut explained = None;
-    for strategy in ["lambo", "gp-ucb", "random"] {
+    for strategy in ["lambo", "gp-ei", "random"] {
         let mut study = Study::named(pipeline()?, strategy, SEED)?
             .stop(StopRules { cost: Some(BUDGET), ..StopRules::default() })?;
         while study.stopped().is_none() {

@@ -15,7 +15,6 @@
 //! A file says how it came about: command, seed, date, cores and version. Progress goes to standard error.
 
 mod ask;
-mod clock;
 mod data;
 mod kernels;
 mod laziness;
@@ -27,6 +26,7 @@ mod scaling;
 mod settings;
 
 use crate::cli::write_out;
+use crate::provenance::provenance;
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -116,16 +116,17 @@ pub fn run(options: &Options) -> Result<bool> {
             return Ok(true);
         }
     };
+    let about = provenance()?;
     let file = File {
         name,
         claim,
         holds: finding.holds,
-        command: command(),
+        command: about.command,
         seed,
-        date: clock::now(),
-        cores: std::thread::available_parallelism()?.get(),
-        version: env!("CARGO_PKG_VERSION"),
-        optimised: !cfg!(debug_assertions),
+        date: about.date,
+        cores: about.cores,
+        version: about.version,
+        optimised: about.optimised,
         result: finding.numbers,
     };
     let text = format!("{}\n", serde_json::to_string_pretty(&file)?);
@@ -141,9 +142,4 @@ pub fn run(options: &Options) -> Result<bool> {
     }
     eprintln!("{name}: the claim {}", if finding.holds { "holds" } else { "does NOT hold" });
     Ok(finding.holds)
-}
-
-/// The command line, with the program's name in place of its path.
-fn command() -> String {
-    std::iter::once("lambo-lab".to_owned()).chain(std::env::args().skip(1)).collect::<Vec<_>>().join(" ")
 }

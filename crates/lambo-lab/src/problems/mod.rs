@@ -11,6 +11,8 @@
 //! **Range.** [`Problem::normalise`] maps [minimum, maximum] linearly to [0, 1]. The minimum is exact; the maximum is
 //! a bound on the (shifted) box that each formula documents, exact where the function is separable.
 //!
+//! **Draws.** `gp4@7` is not a shift but the draw of seed 7 from a Gaussian process in four dimensions; its optimum is searched for.
+//!
 //! ```
 //! use lambo_lab::problems::Problem;
 //! let problem: Problem = "ackley8@7".parse()?;
@@ -19,6 +21,7 @@
 //! ```
 
 mod ackley;
+mod draw;
 mod formula;
 mod griewank;
 mod hartmann;
@@ -27,12 +30,13 @@ mod michalewicz;
 mod problem;
 mod rastrigin;
 mod rosenbrock;
+mod styblinski;
 
 pub use formula::{Dimensions, Formula};
 pub use problem::{Problem, ProblemError, SHIFT_SHARE};
 
 /// Every formula, in the order in which messages list them.
-pub const FORMULAS: [&'static dyn Formula; 7] = [
+pub const FORMULAS: [&'static dyn Formula; 8] = [
     &hartmann::Hartmann,
     &ackley::Ackley,
     &rastrigin::Rastrigin,
@@ -40,6 +44,7 @@ pub const FORMULAS: [&'static dyn Formula; 7] = [
     &levy::Levy,
     &rosenbrock::Rosenbrock,
     &michalewicz::Michalewicz,
+    &styblinski::Styblinski,
 ];
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! A test function of a given dimension and shift: its box, its values, its exact minimum.
 
 use super::FORMULAS;
-use super::formula::Formula;
+use super::draw::{self, Draw};
+use super::formula::{Dimensions, Formula};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// How far a shift may move the minimiser towards the nearer face, as a share of its distance to that face.
 ///
@@ -14,11 +16,27 @@ pub const SHIFT_SHARE: f64 = 0.8;
 /// A test problem: minimise [`Problem::evaluate`] over a box.
 pub struct Problem {
     name: String,
-    formula: &'static dyn Formula,
+    shape: Shape,
     delta: Vec<f64>,
     minimiser: Vec<f64>,
     minimum: f64,
     maximum: f64,
+}
+
+/// Where the values come from.
+#[derive(Clone)]
+enum Shape {
+    Known(&'static dyn Formula),
+    Drawn(Arc<Draw>),
+}
+
+impl Shape {
+    fn formula(&self) -> &dyn Formula {
+        match self {
+            Self::Known(formula) => *formula,
+            Self::Drawn(draw) => draw.as_ref(),
+        }
+    }
 }
 
 /// Why there is no such problem, or no value.
@@ -33,12 +51,18 @@ pub enum ProblemError {
         name: String,
     },
     /// No function has these letters.
-    #[error("no test function is called `{letters}`; there are {known}")]
+    #[error("no test function is called `{letters}`; there are {known} and gp")]
     UnknownFunction {
         /// The letters of the name.
         letters: String,
         /// The names that exist.
         known: String,
+    },
+    /// A draw from a Gaussian process has no seed.
+    #[error("`{name}` is a draw from a Gaussian process and needs a seed; write {name}@7, say")]
+    Unseeded {
+        /// The name as given.
+        name: String,
     },
     /// The function does not exist in this dimension.
     #[error("{function} has no variant of dimension {dim}; it has {allowed}")]
@@ -75,7 +99,7 @@ impl Problem {
 
     /// The lower and upper end of every coordinate.
     pub fn interval(&self) -> (f64, f64) {
-        self.formula.interval()
+        self.shape.formula().interval()
     }
 
     /// The offset δ of the shifted variant; all 0 without one.
@@ -105,7 +129,7 @@ impl Problem {
             return Err(ProblemError::WrongLength { problem, expected, given });
         }
         let z: Vec<f64> = x.iter().zip(&self.delta).map(|(x, delta)| x - delta).collect();
-        Ok(self.formula.value(&z))
+        Ok(self.shape.formula().value(&z))
     }
 
     /// The point of the box that corresponds to a point of the unit cube.
@@ -133,26 +157,37 @@ impl FromStr for Problem {
         let (letters, dim) = base.split_at(split);
         let dim = digits::<usize>(dim).filter(|_| !letters.is_empty()).ok_or_else(malformed)?;
 
-        let formula = *FORMULAS.iter().find(|f| f.name() == letters).ok_or_else(|| {
-            let known = FORMULAS.map(|f| f.name()).join(", ");
-            ProblemError::UnknownFunction { letters: letters.to_owned(), known }
-        })?;
-        if !formula.dimensions().contains(dim) {
-            let allowed = formula.dimensions().to_string();
-            return Err(ProblemError::UnknownDimension { function: formula.name(), dim, allowed });
-        }
+        let (shape, shift) = match seed {
+            // A draw has its seed as its identity, and is not shifted.
+            Some(seed) if letters == draw::NAME => {
+                check_dimension(draw::NAME, &Dimensions::Range(1..=draw::MOST), dim)?;
+                (Shape::Drawn(Arc::new(Draw::new(dim, seed))), None)
+            }
+            None if letters == draw::NAME => {
+                return Err(ProblemError::Unseeded { name: name.to_owned() });
+            }
+            shift => {
+                let formula = *FORMULAS.iter().find(|f| f.name() == letters).ok_or_else(|| {
+                    let known = FORMULAS.map(|f| f.name()).join(", ");
+                    ProblemError::UnknownFunction { letters: letters.to_owned(), known }
+                })?;
+                check_dimension(formula.name(), &formula.dimensions(), dim)?;
+                (Shape::Known(formula), shift)
+            }
+        };
+        let formula = shape.formula();
 
         let (low, high) = formula.interval();
         let centre = formula.minimiser(dim);
-        let delta = seed.map_or_else(|| vec![0.0; dim], |seed| seeded_offset(seed, &centre, low, high));
+        let delta = shift.map_or_else(|| vec![0.0; dim], |seed| seeded_offset(seed, &centre, low, high));
         let intervals: Vec<_> = delta.iter().map(|delta| (low - delta, high - delta)).collect();
         Ok(Self {
             name: name.to_owned(),
-            formula,
             minimiser: centre.iter().zip(&delta).map(|(centre, delta)| centre + delta).collect(),
             minimum: formula.minimum(dim),
             maximum: formula.maximum(&intervals),
             delta,
+            shape: shape.clone(),
         })
     }
 }
@@ -166,6 +201,13 @@ impl std::fmt::Debug for Problem {
 /// A whole number in plain digits: `parse` alone would take `+6` for 6 and give one problem two names.
 fn digits<T: FromStr>(text: &str) -> Option<T> {
     text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok()).flatten()
+}
+
+fn check_dimension(function: &'static str, known: &Dimensions, dim: usize) -> Result<(), ProblemError> {
+    if known.contains(dim) {
+        return Ok(());
+    }
+    Err(ProblemError::UnknownDimension { function, dim, allowed: known.to_string() })
 }
 
 fn seeded_offset(seed: u64, minimiser: &[f64], low: f64, high: f64) -> Vec<f64> {

@@ -3,8 +3,17 @@
 use super::{FORMULAS, Problem, ProblemError};
 use proptest::prelude::*;
 
-const NAMES: [&str; 8] =
-    ["hartmann6", "hartmann3", "ackley8", "rastrigin6", "griewank6", "levy6", "rosenbrock4", "michalewicz5"];
+const NAMES: [&str; 9] = [
+    "hartmann6",
+    "hartmann3",
+    "ackley8",
+    "rastrigin6",
+    "griewank6",
+    "levy6",
+    "rosenbrock4",
+    "michalewicz5",
+    "styblinski4",
+];
 
 fn problem(name: &str) -> Problem {
     name.parse().unwrap()
@@ -12,7 +21,7 @@ fn problem(name: &str) -> Problem {
 
 #[test]
 fn published_minima_are_met() {
-    let published = [-3.32237, -3.86278, 0.0, 0.0, 0.0, 0.0, 0.0, -4.687658];
+    let published = [-3.32237, -3.86278, 0.0, 0.0, 0.0, 0.0, 0.0, -4.687658, -156.664663];
     for (name, minimum) in NAMES.into_iter().zip(published) {
         assert!((problem(name).minimum() - minimum).abs() < 5e-6, "{name}: {}", problem(name).minimum());
     }
@@ -80,6 +89,17 @@ fn a_wrong_name_says_what_would_be_right() {
     }
     assert!(matches!("ackley0".parse::<Problem>(), Err(ProblemError::UnknownDimension { dim: 0, .. })));
     assert!("ackley99999999999999999999".parse::<Problem>().is_err());
+}
+
+#[test]
+fn a_draw_is_its_seed_and_needs_one() {
+    let (a, b, c) = (problem("gp2@1"), problem("gp2@1"), problem("gp2@2"));
+    assert_eq!((a.minimum(), a.minimiser()), (b.minimum(), b.minimiser()));
+    assert_ne!(a.minimum(), c.minimum());
+    assert!(a.delta().iter().all(|&delta| delta == 0.0));
+    assert_eq!(a.normalise(a.evaluate(a.minimiser()).unwrap()), 0.0);
+    assert!("gp2".parse::<Problem>().unwrap_err().to_string().contains("gp2@7"));
+    assert!("gp99@1".parse::<Problem>().unwrap_err().to_string().contains("1 to 10"));
 }
 
 #[test]

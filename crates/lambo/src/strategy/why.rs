@@ -98,7 +98,7 @@ pub struct ArmChoice {
 
 impl Why {
     /// What can be said of any point.
-    pub(super) fn of(view: &View<'_>, point: &Point, source: Source) -> Result<Self, StrategyError> {
+    pub fn of(view: &View<'_>, point: &Point, source: Source) -> Result<Self, StrategyError> {
         let movement = view.movement(point)?;
         let name = |m: usize| view.space.modules().get(m).map(|module| module.name().to_string());
         Ok(Self {

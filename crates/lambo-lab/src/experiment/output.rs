@@ -1,0 +1,67 @@
+//! The files that an experiment leaves behind.
+
+use super::curve::Curve;
+use super::figure::{self, Letters};
+use super::plan::Plan;
+use super::record::Record;
+use super::store::Store;
+use super::summary::Summary;
+use anyhow::Result;
+use lambo::strategy::Source;
+use std::fmt::Write;
+
+/// The columns of `curves.csv`.
+pub const COLUMNS: &str =
+    "problem,strategy,sim,iteration,cost,value,best,regret,movement_regret,first_changed_module,ask_seconds";
+
+/// Writes everything, ordered by strategy as in the plan, then by run.
+pub fn write(plan: &Plan, store: &Store, records: &[Record]) -> Result<()> {
+    let order =
+        |record: &&Record| (plan.entries.iter().position(|entry| entry.label == record.strategy), record.sim);
+    let mut records: Vec<&Record> = records.iter().collect();
+    records.sort_by_key(order);
+    let curves = records.iter().map(|record| Curve::of(plan, record)).collect::<Result<Vec<Curve>>>()?;
+    store.write("points.csv", points(plan, &records)?.as_bytes())?;
+    store.write("curves.csv", table(plan, &curves)?.as_bytes())?;
+    let summary = Summary::of(plan, &curves)?;
+    store.write("summary.json", format!("{}\n", serde_json::to_string_pretty(&summary)?).as_bytes())?;
+    store.write("figure.png", &figure::png(&figure::draw(plan, &curves, Letters::Outlines)?)?)?;
+    store.write("figure.svg", figure::draw(plan, &curves, Letters::Text)?.as_bytes())
+}
+
+/// `curves.csv`; numbers have as many digits as it takes to read them back exactly.
+fn table(plan: &Plan, curves: &[Curve]) -> Result<String> {
+    let problem = plan.pipeline.problem.name();
+    let mut text = format!("{COLUMNS}\n");
+    for curve in curves {
+        for (iteration, row) in (1..).zip(&curve.rows) {
+            let (strategy, sim) = (&curve.strategy, curve.sim);
+            write!(text, "{problem},{strategy},{sim},{iteration},{},{},{},", row.cost, row.value, row.best)?;
+            let (regret, movement, first) = (row.regret, row.movement_regret, row.first_changed_module);
+            writeln!(text, "{regret},{movement},{first},{:.6}", row.ask_seconds)?;
+        }
+    }
+    Ok(text)
+}
+
+/// `points.csv`: what was tried and what was seen, noise included; enough to work out every other number.
+fn points(plan: &Plan, records: &[&Record]) -> Result<String> {
+    let problem = plan.pipeline.problem.name();
+    let mut text = "problem,strategy,sim,iteration,source,observed".to_owned();
+    for variable in 1..=plan.pipeline.problem.dim() {
+        write!(text, ",x{variable}")?;
+    }
+    text.push('\n');
+    for record in records {
+        for (iteration, trial) in (1..).zip(record.trials()?) {
+            let source = if trial.source == Source::Design { "design" } else { "strategy" };
+            let (strategy, sim, observed) = (&record.strategy, record.sim, trial.observed);
+            write!(text, "{problem},{strategy},{sim},{iteration},{source},{observed}")?;
+            for x in trial.point.values().iter().filter_map(|value| value.as_float()) {
+                write!(text, ",{x}")?;
+            }
+            text.push('\n');
+        }
+    }
+    Ok(text)
+}

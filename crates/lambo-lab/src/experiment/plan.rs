@@ -1,0 +1,328 @@
+//! The plan of an experiment: what a TOML file says, and what it means once checked.
+
+use super::start;
+use crate::simulate::Pipeline;
+use lambo::space::CostModel;
+use lambo::strategy::Design;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+
+/// A plan that can be run.
+#[derive(Debug)]
+pub struct Plan {
+    /// What the figure is called.
+    pub title: Option<String>,
+    /// The problem, split into modules.
+    pub pipeline: Pipeline,
+    /// Which earlier outputs are at hand.
+    pub cost_model: CostModel,
+    /// What a run may spend, in runs of the whole pipeline.
+    pub budget: f64,
+    /// How many trials a run may have, whatever they cost.
+    pub trials: Option<usize>,
+    /// The points that every strategy starts with.
+    pub start: Design,
+    /// λ of the movement regret.
+    pub lambda: f64,
+    /// Runs per strategy.
+    pub sims: usize,
+    /// What all randomness comes from.
+    pub seed: u64,
+    /// Whether the figure shows the movement regret.
+    pub movement: bool,
+    /// Who competes.
+    pub entries: Vec<Entry>,
+}
+
+/// A competitor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// What it is called in tables and figures.
+    pub label: String,
+    /// The engine's name of the strategy.
+    pub strategy: String,
+    /// A start of its own.
+    pub start: Option<Design>,
+}
+
+/// A plan that cannot be run: where, why and how to mend it.
+#[derive(Debug, thiserror::Error)]
+#[error("{file}:{line}:{column}: {problem}\n{line:>5} | {source_line}\n      | {marker}")]
+pub struct PlanError {
+    file: String,
+    line: usize,
+    column: usize,
+    problem: String,
+    source_line: String,
+    marker: String,
+}
+
+/// The file as typed.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlanFile {
+    title: Option<String>,
+    problem: Spanned<String>,
+    split: Spanned<Vec<usize>>,
+    costs: Spanned<Vec<f64>>,
+    cost_spread: Option<Spanned<f64>>,
+    noise: Option<Spanned<f64>>,
+    cost_model: Option<CostModelName>,
+    budget: Spanned<f64>,
+    trials: Option<Spanned<usize>>,
+    start: Option<Spanned<StartFile>>,
+    lambda: Option<Spanned<f64>>,
+    sims: Option<Spanned<usize>>,
+    seed: Option<u64>,
+    movement: Option<bool>,
+    strategies: Spanned<Vec<Spanned<String>>>,
+    #[serde(default)]
+    variant: Vec<Variant>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Variant {
+    label: Spanned<String>,
+    strategy: Spanned<String>,
+    start: Option<Spanned<StartFile>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum CostModelName {
+    Previous,
+    Cache,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+enum StartFile {
+    Uniform(usize),
+    Sobol(usize),
+    Nested { points: usize, every: usize },
+}
+
+/// As in the paper: noise of standard deviation 0.01, 15 uniform points, λ = 0.1, 100 runs a curve.
+const NOISE: f64 = 0.01;
+const START: Design = Design::Uniform(15);
+const LAMBDA: f64 = 0.1;
+const SIMS: usize = 100;
+
+impl Plan {
+    /// Reads and checks a file.
+    pub fn read(path: &Path) -> anyhow::Result<Self> {
+        use anyhow::Context;
+        let text = std::fs::read_to_string(path).with_context(|| {
+            format!("cannot read the plan {}; give the path of a TOML file", path.display())
+        })?;
+        Ok(Self::parse(&path.display().to_string(), &text)?)
+    }
+
+    /// Checks the text of a file.
+    pub fn parse(file: &str, text: &str) -> Result<Self, PlanError> {
+        let at = |span: Range<usize>, problem: String| PlanError::at(file, text, span, problem);
+        let plan: PlanFile = toml::from_str(text).map_err(|error| {
+            let problem = error.message().trim().to_owned();
+            at(error.span().unwrap_or(0..0), format!("{problem}; `lambo-lab run --help` lists the keys"))
+        })?;
+        let number = |value: &Option<Spanned<f64>>, key: &str, default: f64| match value {
+            Some(value) if !(value.get_ref().is_finite() && *value.get_ref() >= 0.0) => Err(at(
+                value.span(),
+                format!("`{key}` is {}; give a finite number of at least 0", value.get_ref()),
+            )),
+            value => Ok(value.as_ref().map_or(default, |value| *value.get_ref())),
+        };
+        let count = |value: &Spanned<usize>, key: &str| match *value.get_ref() {
+            0 => Err(at(value.span(), format!("`{key}` is 0; give at least 1"))),
+            count => Ok(count),
+        };
+
+        let problem: crate::problems::Problem =
+            plan.problem.get_ref().parse().map_err(|error| at(plan.problem.span(), format!("{error}")))?;
+        let (split, costs) = (plan.split.get_ref(), plan.costs.get_ref());
+        let variables = split.iter().fold(0usize, |sum, n| sum.saturating_add(*n));
+        if split.contains(&0) || variables != problem.dim() {
+            let (name, dim) = (problem.name(), problem.dim());
+            return Err(at(
+                plan.split.span(),
+                format!(
+                    "`split` gives modules to {variables} variables, {name} has {dim}; give each module at least 1, {dim} in all"
+                ),
+            ));
+        }
+        let fine = |cost: &f64| cost.is_finite() && *cost >= 0.0;
+        if costs.len() != split.len() || !costs.iter().all(fine) || !(costs.iter().sum::<f64>() > 0.0) {
+            return Err(at(
+                plan.costs.span(),
+                format!("`costs` needs {} numbers, one per module, none negative, not all 0", split.len()),
+            ));
+        }
+        let noise = number(&plan.noise, "noise", NOISE)?;
+        let spread = number(&plan.cost_spread, "cost_spread", 0.0)?;
+        let budget = *plan.budget.get_ref();
+        if !(budget.is_finite() && budget > 0.0) {
+            return Err(at(
+                plan.budget.span(),
+                format!("`budget` is {budget}; give a number of full pipeline runs above 0"),
+            ));
+        }
+        let design = |start: &Spanned<StartFile>| {
+            let design = start.get_ref().design();
+            design.check().map_err(|error| at(start.span(), error.to_string()))?;
+            Ok(design)
+        };
+        let start = plan.start.as_ref().map_or(Ok(START), design)?;
+        let trials = plan.trials.as_ref().map(|trials| count(trials, "trials")).transpose()?;
+        let sims = plan.sims.as_ref().map_or(Ok(SIMS), |sims| count(sims, "sims"))?;
+        let pipeline = Pipeline {
+            problem,
+            split: split.clone(),
+            costs: costs.clone(),
+            noise,
+            spread: plan.cost_spread.as_ref().map(|_| spread),
+        };
+        let space = pipeline.space().map_err(|error| at(plan.costs.span(), format!("{error:#}")))?;
+
+        let mut entries: Vec<Entry> = Vec::new();
+        let plain = plan.strategies.get_ref().iter().map(|name| (name, name, None));
+        let variants = plan.variant.iter().map(|v| (&v.label, &v.strategy, v.start.as_ref()));
+        for (label, name, own) in plain.chain(variants) {
+            start::build(name.get_ref(), &space, start, 0)
+                .map_err(|error| at(name.span(), format!("{error}")))?;
+            let entry = Entry {
+                label: label.get_ref().clone(),
+                strategy: name.get_ref().clone(),
+                start: own.map(design).transpose()?,
+            };
+            check_label(&entry.label, &entries).map_err(|problem| at(label.span(), problem))?;
+            entries.push(entry);
+        }
+        if entries.is_empty() {
+            return Err(at(
+                plan.strategies.span(),
+                format!("nobody competes; name strategies: {}", lambo::strategy::NAMES.join(", ")),
+            ));
+        }
+        Ok(Self {
+            title: plan.title,
+            pipeline,
+            cost_model: match plan.cost_model {
+                Some(CostModelName::Cache) => CostModel::Cache,
+                _ => CostModel::Previous,
+            },
+            budget,
+            trials,
+            start,
+            lambda: number(&plan.lambda, "lambda", LAMBDA)?,
+            sims,
+            seed: plan.seed.unwrap_or(1),
+            movement: plan.movement.unwrap_or(false),
+            entries,
+        })
+    }
+
+    /// Keeps the competitors of these labels; a strategy that the plan does not name may join.
+    pub fn select(&mut self, labels: &[String]) -> anyhow::Result<()> {
+        let space = self.pipeline.space()?;
+        let mut entries: Vec<Entry> = Vec::new();
+        for label in labels {
+            let entry = match self.entries.iter().find(|entry| entry.label == *label) {
+                Some(entry) => entry.clone(),
+                None => {
+                    start::build(label, &space, self.start, 0)
+                        .map_err(|error| anyhow::anyhow!("--strategies {label}: {error}"))?;
+                    Entry { label: label.clone(), strategy: label.clone(), start: None }
+                }
+            };
+            check_label(&entry.label, &entries)
+                .map_err(|problem| anyhow::anyhow!("--strategies {label}: {problem}"))?;
+            entries.push(entry);
+        }
+        self.entries = entries;
+        Ok(())
+    }
+
+    /// What one run may spend.
+    pub fn budget_cost(&self) -> f64 {
+        self.budget * self.pipeline.costs.iter().sum::<f64>()
+    }
+
+    /// The starting points of a competitor.
+    pub fn start_of(&self, entry: &Entry) -> Design {
+        entry.start.unwrap_or(self.start)
+    }
+
+    /// Everything that a run of this competitor depends on, but for its number: equal conditions give equal runs.
+    pub fn conditions(&self, entry: &Entry) -> Value {
+        json!({
+            "problem": self.pipeline.problem.name(), "split": self.pipeline.split, "costs": self.pipeline.costs,
+            "cost_spread": self.pipeline.spread, "noise": self.pipeline.noise, "cost_model": self.cost_model_name(),
+            "budget": self.budget, "trials": self.trials, "start": start::describe(self.start_of(entry)), "seed": self.seed,
+            "strategy": entry.strategy, "lambo": env!("CARGO_PKG_VERSION"),
+        })
+    }
+
+    /// As files name it.
+    pub fn cost_model_name(&self) -> &'static str {
+        match self.cost_model {
+            CostModel::Previous => "previous",
+            CostModel::Cache => "cache",
+        }
+    }
+
+    /// Where results go unless told otherwise: beside the plan.
+    pub fn folder(path: &Path) -> PathBuf {
+        match path.parent() {
+            Some(folder) if folder != Path::new("") => folder.to_owned(),
+            _ => PathBuf::from("."),
+        }
+    }
+}
+
+impl StartFile {
+    fn design(&self) -> Design {
+        match *self {
+            Self::Uniform(points) => Design::Uniform(points),
+            Self::Sobol(points) => Design::Sobol(points),
+            Self::Nested { points, every } => Design::Nested { points, every },
+        }
+    }
+}
+
+impl PlanError {
+    fn at(file: &str, text: &str, span: Range<usize>, problem: String) -> Self {
+        let start = span.start.min(text.len());
+        let before = text.get(..start).unwrap_or_default();
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let source_line = text.get(line_start..).unwrap_or_default().lines().next().unwrap_or_default();
+        let indent = text.get(line_start..start).unwrap_or_default().chars().count();
+        let marked = text.get(start..span.end.min(line_start + source_line.len()).max(start));
+        let width = marked.unwrap_or_default().chars().count().max(1);
+        Self {
+            file: file.to_owned(),
+            line: before.matches('\n').count() + 1,
+            column: indent + 1,
+            problem,
+            source_line: source_line.to_owned(),
+            marker: format!("{}{}", " ".repeat(indent), "^".repeat(width)),
+        }
+    }
+}
+
+/// Labels name files and columns.
+fn check_label(label: &str, taken: &[Entry]) -> Result<(), String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if label.is_empty() || label.starts_with('.') || label.len() > 64 || !label.chars().all(plain) {
+        return Err(format!(
+            "`{label}` cannot be a label; use at most 64 letters, digits, `-`, `_` and `.`, not `.` first"
+        ));
+    }
+    if taken.iter().any(|entry| entry.label == label) {
+        return Err(format!("`{label}` competes twice; give one of them another label"));
+    }
+    Ok(())
+}

@@ -1,0 +1,185 @@
+//! Doing an experiment: every run that is not done yet, shared by the cores, then the outcome of all.
+
+use super::output;
+use super::plan::{Entry, Plan};
+use super::record::Record;
+use super::store::Store;
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// Which plans, and what to change about them.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Plan files.
+    #[arg(required = true, value_name = "PLAN.toml")]
+    pub plans: Vec<PathBuf>,
+    /// Runs per strategy, instead of the plan's `sims`.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub sims: Option<u32>,
+    /// Seed, instead of the plan's `seed`.
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Labels or names of strategies, separated by commas, instead of all those of the plan.
+    #[arg(long, value_delimiter = ',')]
+    pub strategies: Option<Vec<String>>,
+    /// Folder for the results, instead of the plan's own.
+    #[arg(long)]
+    pub out: Option<PathBuf>,
+    /// Runs at the same time; as many as there are cores by default. Results do not depend on it.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub threads: Option<u32>,
+}
+
+/// Does what the options ask for, one plan after the other.
+pub fn run(options: &Options) -> Result<()> {
+    if options.out.is_some() && options.plans.len() > 1 {
+        bail!("--out takes the results of one plan; run {} plans one by one", options.plans.len());
+    }
+    for path in &options.plans {
+        let mut plan = Plan::read(path)?;
+        if let Some(labels) = &options.strategies {
+            plan.select(labels)?;
+        }
+        plan.sims = options.sims.map_or(plan.sims, |sims| sims as usize);
+        plan.seed = options.seed.unwrap_or(plan.seed);
+        let folder = options.out.clone().unwrap_or_else(|| Plan::folder(path));
+        let threads = match options.threads {
+            Some(threads) => threads as usize,
+            None => std::thread::available_parallelism()?.get(),
+        };
+        execute(&plan, &Store::open(&folder)?, threads)
+            .with_context(|| format!("the experiment of {} did not finish", path.display()))?;
+        eprintln!("{}: {} has the results", path.display(), folder.display());
+    }
+    Ok(())
+}
+
+/// Does the runs of a plan that are not done yet and writes the outcome of all.
+pub fn execute(plan: &Plan, store: &Store, threads: usize) -> Result<()> {
+    // The first run of everybody before the second of anybody: a run of half the length shows all curves.
+    let all: Vec<(usize, &Entry)> =
+        (1..=plan.sims).flat_map(|sim| plan.entries.iter().map(move |entry| (sim, entry))).collect();
+    let mut records: Vec<Option<Record>> =
+        all.iter().map(|&(sim, entry)| store.load(plan, entry, sim)).collect::<Result<_>>()?;
+    let missing: Vec<usize> = (0..all.len()).filter(|&i| records[i].is_none()).collect();
+    let made = in_threads(threads, &missing, Progress::new(all.len(), missing.len()), |&index| {
+        let (sim, entry) = all[index];
+        let place = || format!("run {sim} of {}", entry.label);
+        let record = Record::make(plan, entry, sim).with_context(place)?;
+        store.save(entry, &record)?;
+        Ok((index, record))
+    })?;
+    for (index, record) in made {
+        records[index] = Some(record);
+    }
+    let records: Vec<Record> = records.into_iter().flatten().collect();
+    output::write(plan, store, &records)
+}
+
+/// Works off a list with so many threads; the first error stops all after their current item.
+///
+/// Each thread has a rayon pool of its own with one thread: an ask then takes the same time whatever else runs.
+fn in_threads<I: Sync, T: Send>(
+    threads: usize,
+    items: &[I],
+    progress: Progress,
+    work: impl Fn(&I) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let next = AtomicUsize::new(0);
+    let outcome: Mutex<Result<Vec<T>>> = Mutex::new(Ok(Vec::with_capacity(items.len())));
+    let failed = |error: anyhow::Error| {
+        next.store(items.len(), Ordering::Relaxed);
+        if let Ok(mut outcome) = outcome.lock()
+            && outcome.is_ok()
+        {
+            *outcome = Err(error);
+        }
+    };
+    let worker = || {
+        let pool = match rayon::ThreadPoolBuilder::new().num_threads(1).build() {
+            Ok(pool) => pool,
+            Err(error) => return failed(error.into()),
+        };
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            match pool.install(|| work(item)) {
+                Ok(done) => {
+                    if let Ok(mut outcome) = outcome.lock()
+                        && let Ok(list) = outcome.as_mut()
+                    {
+                        list.push(done);
+                    }
+                    progress.one_more();
+                }
+                Err(error) => return failed(error),
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..threads.clamp(1, items.len().max(1)) {
+            scope.spawn(worker);
+        }
+    });
+    progress.end();
+    outcome.into_inner().unwrap_or_else(|_| bail!("a run panicked; its message is above"))
+}
+
+/// How far an experiment is: a bar on a terminal, a line now and then elsewhere.
+struct Progress {
+    bar: Option<ProgressBar>,
+    all: usize,
+    missing: usize,
+    done: AtomicUsize,
+    started: Instant,
+    /// When the last line was printed, in tenths of seconds from the start.
+    last_line: AtomicUsize,
+}
+
+/// Tenths of seconds between lines.
+const LINE_EVERY: usize = 20;
+
+impl Progress {
+    fn new(all: usize, missing: usize) -> Self {
+        if missing < all {
+            eprintln!("{} of {all} runs were done before; {missing} are left", all - missing);
+        }
+        let bar = (missing > 0 && std::io::stderr().is_terminal()).then(|| {
+            let bar = ProgressBar::new(missing as u64);
+            let template = "{bar:32} {pos} of {len} runs, {elapsed} gone, {eta} left";
+            if let Ok(style) = ProgressStyle::with_template(template) {
+                bar.set_style(style);
+            }
+            bar.enable_steady_tick(Duration::from_secs(1));
+            bar
+        });
+        let (done, last_line) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Self { bar, all, missing, done, started: Instant::now(), last_line }
+    }
+
+    fn one_more(&self) {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        if let Some(bar) = &self.bar {
+            return bar.inc(1);
+        }
+        let elapsed = self.started.elapsed().as_secs_f64();
+        let now = (elapsed * 10.0) as usize;
+        let last = self.last_line.load(Ordering::Relaxed);
+        if done == self.missing || now >= last + LINE_EVERY {
+            self.last_line.store(now, Ordering::Relaxed);
+            let left = elapsed / done as f64 * (self.missing - done) as f64;
+            let before = self.all - self.missing;
+            eprintln!("{} of {} runs, {elapsed:.0} s gone, about {left:.0} s left", before + done, self.all);
+        }
+    }
+
+    fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish();
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The files of finished runs: one per run, never half-written, so that an experiment can be stopped at any instant and continued.
+
+use super::plan::{Entry, Plan};
+use super::record::{FORMAT, Record};
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The folder of an experiment's results.
+#[derive(Clone, Debug)]
+pub struct Store {
+    folder: PathBuf,
+}
+
+impl Store {
+    /// In this folder, which is made if need be.
+    pub fn open(folder: &Path) -> Result<Self> {
+        let store = Self { folder: folder.to_owned() };
+        let runs = store.folder.join("runs");
+        std::fs::create_dir_all(&runs).with_context(|| format!("cannot make {}", runs.display()))?;
+        Ok(store)
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The run if it was finished; a run under other conditions is refused.
+    pub fn load(&self, plan: &Plan, entry: &Entry, sim: usize) -> Result<Option<Record>> {
+        let path = self.path(entry, sim);
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
+        };
+        let damaged =
+            || format!("{} is not a run of this release; delete it to have it made again", path.display());
+        // The conditions first: a run of another format has them, too.
+        let file: Value = serde_json::from_str(&text).with_context(damaged)?;
+        ensure!(file["format"] == FORMAT, damaged());
+        let differences = differences(&file["conditions"], &plan.conditions(entry));
+        if !differences.is_empty() {
+            bail!(
+                "{} was made under another plan: {}. Choose another folder with --out, undo the change, or delete {} to begin anew",
+                path.display(),
+                differences.join(", "),
+                self.folder.join("runs").display()
+            );
+        }
+        let record: Record = serde_json::from_value(file).with_context(damaged)?;
+        ensure!(record.sim == sim && record.strategy == entry.label, damaged());
+        Ok(Some(record))
+    }
+
+    /// Keeps a finished run.
+    pub fn save(&self, entry: &Entry, record: &Record) -> Result<()> {
+        write_whole(&self.path(entry, record.sim), serde_json::to_string(record)?.as_bytes())
+    }
+
+    /// Writes a result beside the runs.
+    pub fn write(&self, name: &str, content: &[u8]) -> Result<()> {
+        write_whole(&self.folder.join(name), content)
+    }
+
+    fn path(&self, entry: &Entry, sim: usize) -> PathBuf {
+        self.folder.join("runs").join(format!("{}-{sim:04}.json", entry.label))
+    }
+}
+
+/// Writes a file that is there as a whole or not at all: under another name first, then renamed.
+pub fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
+    let writing = || format!("cannot write {}", path.display());
+    let name = path.file_name().with_context(writing)?.to_string_lossy();
+    // Two processes in one folder must not share the unfinished file.
+    let unfinished = path.with_file_name(format!(".{name}.{}.unfinished", std::process::id()));
+    let mut file = std::fs::File::create(&unfinished).with_context(writing)?;
+    file.write_all(content).and_then(|()| file.sync_all()).with_context(writing)?;
+    std::fs::rename(&unfinished, path).with_context(writing)
+}
+
+/// What differs between two sets of conditions, in words.
+fn differences(there: &Value, here: &Value) -> Vec<String> {
+    let empty = serde_json::Map::new();
+    let (there, here) = (there.as_object().unwrap_or(&empty), here.as_object().unwrap_or(&empty));
+    let keys: std::collections::BTreeSet<&String> = there.keys().chain(here.keys()).collect();
+    let text = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
+    keys.into_iter()
+        .filter(|key| there.get(*key) != here.get(*key))
+        .map(|key| format!("{key} was {} and is {}", text(there.get(key)), text(here.get(key))))
+        .collect()
+}

@@ -1,0 +1,231 @@
+//! An experiment in numbers: `summary.json`.
+
+use super::curve::Curve;
+use super::plan::{Entry, Plan};
+use super::start;
+use super::stats::{Spread, quantile};
+use crate::provenance::provenance;
+use anyhow::{Context, Result, ensure};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Regrets in the normalised range that runs are timed to, as the file names them.
+pub const THRESHOLDS: [(&str, f64); 3] = [("0.10", 0.10), ("0.05", 0.05), ("0.02", 0.02)];
+
+/// An experiment in numbers.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Summary {
+    /// The problem's name.
+    pub problem: String,
+    /// Variables of each module.
+    pub split: Vec<usize>,
+    /// What each module costs.
+    pub costs: Vec<f64>,
+    /// `previous` or `cache`.
+    pub cost_model: String,
+    /// Standard deviation of the noise.
+    pub noise: f64,
+    /// What a run may spend, in full runs of the pipeline.
+    pub budget_full_runs: f64,
+    /// The same in units of cost.
+    pub budget: f64,
+    /// The starting points.
+    pub start: String,
+    /// λ of the movement regret.
+    pub lambda: f64,
+    /// What all randomness came from.
+    pub seed: u64,
+    /// The command that wrote this.
+    pub command: String,
+    /// When.
+    pub date: String,
+    /// Of the machine.
+    pub cores: usize,
+    /// Of lambo.
+    pub version: String,
+    /// Whether times were taken in an optimised build.
+    pub optimised: bool,
+    /// By label.
+    pub strategies: BTreeMap<String, Outcome>,
+}
+
+/// What a strategy achieved.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Outcome {
+    /// How many runs.
+    pub sims: usize,
+    /// What reaching a regret cost, starting points included.
+    pub cost_to: BTreeMap<String, CostTo>,
+    /// The same without what the starting points cost.
+    pub cost_to_without_start: BTreeMap<String, CostTo>,
+    /// Regret at the end.
+    pub final_regret: Spread,
+    /// R⁺ at the end.
+    pub movement_regret: Spread,
+    /// Trials for which the first module had to run, starting points included.
+    pub first_module_changes: Spread,
+    /// Trials of a run, starting points included.
+    pub trials: Spread,
+    /// What the starting points cost.
+    pub starting_cost: Spread,
+    /// Of one proposal that was not a starting point, on one thread.
+    pub ask_seconds: AskSeconds,
+    /// The runs one by one, in the order of `sim`.
+    pub per_sim: PerSim,
+}
+
+/// What reaching a regret cost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CostTo {
+    /// Over runs; one that never got there counts as the budget.
+    pub median: f64,
+    /// The share of runs that got there.
+    pub reached: f64,
+}
+
+/// How long a proposal took.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct AskSeconds {
+    /// The middle one.
+    pub median: f64,
+    /// 95 of 100 took less.
+    pub p95: f64,
+}
+
+/// Runs one by one.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct PerSim {
+    /// Their numbers.
+    pub sim: Vec<usize>,
+    /// Regret at the end.
+    pub final_regret: Vec<f64>,
+    /// R⁺ at the end.
+    pub movement_regret: Vec<f64>,
+    /// What reaching a regret cost; null if it was not reached.
+    pub cost_to: BTreeMap<String, Vec<Option<f64>>>,
+}
+
+impl Summary {
+    /// Of all curves of a plan.
+    pub fn of(plan: &Plan, curves: &[Curve]) -> Result<Self> {
+        let about = provenance()?;
+        let outcome = |entry: &Entry| {
+            let own: Vec<&Curve> = curves.iter().filter(|curve| curve.strategy == entry.label).collect();
+            ensure!(!own.is_empty(), "{} has no runs", entry.label);
+            Ok((entry.label.clone(), Outcome::of(plan, &own)))
+        };
+        Ok(Self {
+            problem: plan.pipeline.problem.name().to_owned(),
+            split: plan.pipeline.split.clone(),
+            costs: plan.pipeline.costs.clone(),
+            cost_model: plan.cost_model_name().to_owned(),
+            noise: plan.pipeline.noise,
+            budget_full_runs: plan.budget,
+            budget: plan.budget_cost(),
+            start: start::describe(plan.start),
+            lambda: plan.lambda,
+            seed: plan.seed,
+            command: about.command,
+            date: about.date,
+            cores: about.cores,
+            version: about.version.to_owned(),
+            optimised: about.optimised,
+            strategies: plan.entries.iter().map(outcome).collect::<Result<_>>()?,
+        })
+    }
+
+    /// Reads a summary; of a folder or a plan, the one beside it.
+    pub fn read(path: &Path) -> Result<Self> {
+        let file = if path.is_dir() {
+            path.join("summary.json")
+        } else if path.extension().is_some_and(|extension| extension == "toml") {
+            path.with_file_name("summary.json")
+        } else {
+            path.to_owned()
+        };
+        let text = std::fs::read_to_string(&file).with_context(|| {
+            format!("cannot read {}; `lambo-lab run` on its plan writes it", file.display())
+        })?;
+        let summary: Self = serde_json::from_str(&text).with_context(|| {
+            format!("{} is not a summary of this release; run its plan again", file.display())
+        })?;
+        for (label, outcome) in &summary.strategies {
+            outcome.check().with_context(|| format!("{}, strategy {label}", file.display()))?;
+        }
+        ensure!(!summary.strategies.is_empty(), "{} names no strategies", file.display());
+        Ok(summary)
+    }
+
+    /// Problem, split and costs in one line.
+    pub fn name(&self) -> String {
+        let join = |list: Vec<String>| list.join(",");
+        let split = join(self.split.iter().map(usize::to_string).collect());
+        let costs = join(self.costs.iter().map(f64::to_string).collect());
+        format!("{} {split} cost {costs}", self.problem)
+    }
+}
+
+impl Outcome {
+    fn of(plan: &Plan, curves: &[&Curve]) -> Self {
+        let all = |of: &dyn Fn(&Curve) -> f64| -> Vec<f64> { curves.iter().map(|curve| of(curve)).collect() };
+        let spread = |of: &dyn Fn(&Curve) -> f64| Spread::of(&all(of));
+        let budget = plan.budget_cost();
+        let cost_to = |without_start: bool| {
+            let one = |&(name, regret): &(&str, f64)| {
+                let part = |curve: &Curve| if without_start { curve.starting_cost() } else { 0.0 };
+                // A regret that a starting point reaches costs nothing beyond the start.
+                let cost = |curve: &Curve| (curve.cost_to(regret).unwrap_or(budget) - part(curve)).max(0.0);
+                let reached = curves.iter().filter(|curve| curve.cost_to(regret).is_some()).count();
+                let median = quantile(&all(&cost), 0.5);
+                (name.to_owned(), CostTo { median, reached: reached as f64 / curves.len() as f64 })
+            };
+            THRESHOLDS.iter().map(one).collect()
+        };
+        let first_changes =
+            |curve: &Curve| curve.rows.iter().filter(|row| row.first_changed_module == 1).count() as f64;
+        let chosen = |curve: &&Curve| -> Vec<f64> {
+            let rows = curve.rows.get(curve.starting..).unwrap_or_default();
+            rows.iter().map(|row| row.ask_seconds).collect()
+        };
+        let mut asks: Vec<f64> = curves.iter().flat_map(chosen).collect();
+        if asks.is_empty() {
+            asks = curves.iter().flat_map(|curve| curve.rows.iter().map(|row| row.ask_seconds)).collect();
+        }
+        Self {
+            sims: curves.len(),
+            cost_to: cost_to(false),
+            cost_to_without_start: cost_to(true),
+            final_regret: spread(&|curve| curve.last().regret),
+            movement_regret: spread(&|curve| curve.last().movement_regret),
+            first_module_changes: spread(&first_changes),
+            trials: spread(&|curve| curve.rows.len() as f64),
+            starting_cost: spread(&Curve::starting_cost),
+            ask_seconds: AskSeconds { median: quantile(&asks, 0.5), p95: quantile(&asks, 0.95) },
+            per_sim: PerSim {
+                sim: curves.iter().map(|curve| curve.sim).collect(),
+                final_regret: all(&|curve| curve.last().regret),
+                movement_regret: all(&|curve| curve.last().movement_regret),
+                cost_to: THRESHOLDS
+                    .iter()
+                    .map(|&(name, regret)| {
+                        (name.to_owned(), curves.iter().map(|curve| curve.cost_to(regret)).collect())
+                    })
+                    .collect(),
+            },
+        }
+    }
+
+    /// Whether the runs one by one are all there.
+    fn check(&self) -> Result<()> {
+        let n = self.per_sim.sim.len();
+        let complete = n > 0
+            && self.per_sim.final_regret.len() == n
+            && self.per_sim.movement_regret.len() == n
+            && THRESHOLDS
+                .iter()
+                .all(|(name, _)| self.per_sim.cost_to.get(*name).is_some_and(|costs| costs.len() == n));
+        ensure!(complete, "`per_sim` does not have the same runs in each list; run the plan again");
+        Ok(())
+    }
+}

@@ -1,0 +1,86 @@
+//! Plans that are refused say where, what and how to mend it.
+
+use super::files::TOY;
+use lambo_lab::experiment::plan::Plan;
+use lambo_lab::experiment::switching;
+use proptest::prelude::*;
+
+fn complaint(text: &str) -> String {
+    Plan::parse("experiments/toy/plan.toml", text).unwrap_err().to_string()
+}
+
+#[test]
+fn every_mistake_is_shown_where_it_is() {
+    let mistakes = [
+        ("problem = \"hartmann3\"", "problem = \"hartman3\"", "2:11", "hartmann, ackley"),
+        ("problem = \"hartmann3\"", "problem = \"gp3\"", "2:11", "gp3@7"),
+        ("split = [1, 2]", "split = [1, 3]", "3:9", "3 in all"),
+        ("split = [1, 2]", "split = [0, 3]", "3:9", "at least 1"),
+        ("costs = [10, 1]", "costs = [10]", "4:9", "needs 2 numbers"),
+        ("costs = [10, 1]", "costs = [10, -1]", "4:9", "none negative"),
+        ("costs = [10, 1]", "costs = [0, 0]", "4:9", "not all 0"),
+        ("budget = 5", "budget = 0", "5:10", "above 0"),
+        ("budget = 5", "budget = \"much\"", "5:10", "--help"),
+        ("budget = 5", "budgit = 5", "5:1", "unknown field `budgit`, expected one of"),
+        ("uniform = 4", "uniform = 0", "6:9", "at least one point"),
+        ("uniform = 4", "unifrom = 4", "6:11", "unknown variant"),
+        ("sims = 3", "sims = 0", "7:8", "at least 1"),
+        ("sims = 3", "noise = nan", "7:9", "finite"),
+        ("sims = 3", "cost_model = \"cash\"", "7:14", "`previous` or `cache`"),
+        ("sims = 3", "sims =", "7:7", "--help"),
+        ("\"random\", ", "\"rondom\", ", "8:15", "random, gp-ucb"),
+        ("\"random\", ", "\"lambo\", ", "8:34", "competes twice"),
+        ("strategies = [\"random\", \"gp-ucb\", \"lambo\"]", "strategies = []", "8:14", "nobody competes"),
+    ];
+    for (right, wrong, place, words) in mistakes {
+        assert!(TOY.contains(right), "{right}");
+        let text = complaint(&TOY.replacen(right, wrong, 1));
+        assert!(text.starts_with(&format!("experiments/toy/plan.toml:{place}: ")), "{wrong}: {text}");
+        assert!(text.contains(words), "{wrong}: {text}");
+        assert!(text.contains('^'), "{wrong}: {text}");
+    }
+}
+
+#[test]
+fn a_variant_needs_a_label_of_its_own_that_can_name_a_file() {
+    let variant = |label: &str| format!("{TOY}[[variant]]\nlabel = \"{label}\"\nstrategy = \"lambo\"\n");
+    assert!(Plan::parse("toy.toml", &variant("lambo-2")).is_ok());
+    for label in ["lambo", "../lambo", "", "a,b", ".lambo"] {
+        assert!(complaint(&variant(label)).contains("label"), "{label}");
+    }
+}
+
+#[test]
+fn a_missing_key_is_named() {
+    let text = complaint(&TOY.replace("split = [1, 2]\n", ""));
+    assert!(text.contains("missing field `split`"), "{text}");
+}
+
+#[test]
+fn all_plans_of_the_switching_cost_protocol_can_be_run() {
+    let strategies = ["random".to_owned(), "lambo".to_owned()];
+    let mut count = 0;
+    for function in switching::FUNCTIONS {
+        for dim in switching::DIMENSIONS {
+            for cost in switching::SWITCHING_COSTS {
+                let text = switching::plan(function, dim, cost, &strategies);
+                let plan = Plan::parse("plan.toml", &text).unwrap();
+                assert_eq!(plan.budget_cost(), 10.0 * dim as f64 * (f64::from(cost) + 1.0));
+                assert_eq!(plan.pipeline.costs, [f64::from(cost), 1.0]);
+                count += 1;
+            }
+        }
+    }
+    assert_eq!(count, 105);
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_the_reader_panic(at in 0..TOY.len(), text in "\\PC{0,6}") {
+        let mut plan = TOY.to_owned();
+        plan.insert_str(at, &text);
+        // A dimension of many digits is no plan of interest but takes long to set up.
+        prop_assume!(plan.len() < TOY.len() + 12 && !text.contains(|c: char| c.is_ascii_digit()));
+        let _ = Plan::parse("toy.toml", &plan);
+    }
+}
