@@ -22,6 +22,8 @@ struct Item {
 enum How {
     /// `lambo-lab evidence NAME`, optimised, which writes `NAME.json` into this folder of `experiments/`.
     Lab(&'static str),
+    /// `lambo-lab run` on the plan of this name of every panel.
+    Panels(&'static str),
     /// Another cargo command.
     Cargo(&'static str),
 }
@@ -36,11 +38,19 @@ impl Item {
                     "run --release -p lambo-lab -- evidence {name} --out experiments/{folder}/{name}.json"
                 )
             }
+            How::Panels(plan) => {
+                let plans = PANELS.map(|panel| format!("experiments/panel-{panel}/{plan}"));
+                format!("run --release -p lambo-lab -- run {}", plans.join(" "))
+            }
             How::Cargo(line) => line.to_owned(),
         };
         line.split(' ').map(str::to_owned).collect()
     }
 }
+
+/// The panels of the paper that need no images.
+pub const PANELS: [&str; 12] =
+    ["a", "b", "c26", "c44", "c62", "d", "e", "f", "s-ackley", "s-griewank", "s-hartmann", "s-rastrigin"];
 
 /// New evidence is a line here.
 const ITEMS: &[Item] = &[
@@ -93,6 +103,21 @@ const ITEMS: &[Item] = &[
         name: "settings",
         about: "variants of LaMBO's settings on six problems; the default ones beat the paper's",
         how: How::Lab("lambo"),
+    },
+    Item {
+        name: "panels",
+        about: "the paper's panels A to F and S, 100 runs a curve (hours); runs that are there are not made again",
+        how: How::Panels("plan.toml"),
+    },
+    Item {
+        name: "panels-shifted",
+        about: "the same with every optimum shifted away from the middle",
+        how: How::Panels("shifted/plan.toml"),
+    },
+    Item {
+        name: "play",
+        about: "games of Optuna, BoTorch and SMAC3 on the panels' problems, for their figures (hours)",
+        how: How::Cargo("xtask peers play"),
     },
     Item {
         name: "peers",

@@ -30,9 +30,9 @@ enum Chore {
         after_help = "Examples:\n  cargo xtask evidence\n  cargo xtask evidence peers\n  cargo xtask evidence all"
     )]
     Evidence(evidence::Options),
-    /// Time one suggestion against BoTorch and Optuna on the same data (needs python3, pip and the network once).
+    /// Time one suggestion against BoTorch and Optuna, or let them and SMAC3 play for the figures (needs python3, pip and the network once).
     #[command(
-        after_help = "Examples:\n  cargo xtask peers\n  cargo xtask peers --n 50 --objective smooth --repeats 3\n  cargo xtask peers --json > peers.json"
+        after_help = "Examples:\n  cargo xtask peers\n  cargo xtask peers --n 50 --objective smooth --repeats 3\n  cargo xtask peers --json > peers.json\n  cargo xtask peers play\n  cargo xtask peers play experiments/panel-a/plan.toml --peers botorch-logei --sims 30"
     )]
     Peers(peers::Options),
 }

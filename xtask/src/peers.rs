@@ -1,14 +1,44 @@
 //! `cargo xtask peers`: sets up Python's side once, builds ours, and lets `peers/peers.py` measure.
 
+use crate::evidence::PANELS;
 use crate::step;
 use anyhow::{Context, Result, bail};
-use clap::Args;
+use clap::{Args, Subcommand};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// What to do with the peers.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Options {
+    #[command(subcommand)]
+    play: Option<Play>,
+    #[command(flatten)]
+    speed: Speed,
+}
+
+/// Games on the problems of the figures.
+#[derive(Debug, Subcommand)]
+enum Play {
+    /// Let the peers play on the problems of plans, for the figures; games that are there are not played again.
+    Play {
+        /// Plans; all of experiments/panel-* by default.
+        plans: Vec<PathBuf>,
+        /// Who plays, separated by commas; all four by default.
+        #[arg(long)]
+        peers: Option<String>,
+        /// Games of each on every problem.
+        #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
+        sims: u32,
+        /// Folder of the games.
+        #[arg(long, default_value = "experiments/peers")]
+        out: PathBuf,
+    },
+}
+
 /// What to measure.
 #[derive(Debug, Args)]
-pub struct Options {
+struct Speed {
     /// Numbers of points, separated by commas.
     #[arg(long, default_value = "50,200,500", value_delimiter = ',')]
     n: Vec<u32>,
@@ -26,8 +56,29 @@ pub struct Options {
     json: bool,
 }
 
-/// Measures, after setting up what is missing.
+/// Plays or measures, after setting up what is missing.
 pub fn run(options: &Options) -> Result<()> {
+    match &options.play {
+        Some(Play::Play { plans, peers, sims, out }) => play(plans, peers.as_deref(), *sims, out),
+        None => measure(&options.speed),
+    }
+}
+
+fn play(plans: &[PathBuf], peers: Option<&str>, sims: u32, out: &Path) -> Result<()> {
+    let folder = step::root().join("xtask/peers");
+    let python = environment(&folder)?;
+    let panel = |panel: &str| step::root().join(format!("experiments/panel-{panel}/plan.toml"));
+    let plans = if plans.is_empty() { PANELS.map(panel).to_vec() } else { plans.to_vec() };
+    let mut play = step::cargo(&["run", "--release", "--quiet", "--package", "lambo-lab", "--", "peers"]);
+    play.env("PYTHONDONTWRITEBYTECODE", "1").args(plans).args(["--sims", &sims.to_string()]);
+    play.arg("--out").arg(out);
+    if let Some(peers) = peers {
+        play.args(["--peers", peers]);
+    }
+    step::run(play.arg("--player").arg(python).arg(folder.join("player.py")))
+}
+
+fn measure(options: &Speed) -> Result<()> {
     if let Some(n) = options.n.iter().find(|&&n| n < 2) {
         bail!("--n {n}: a model needs at least 2 points");
     }

@@ -1,8 +1,8 @@
 //! The command line of `lambo-lab`: what can be asked for, and who answers.
 
 use crate::experiment::summary::Summary;
-use crate::experiment::{compare, run as experiment_run, switching, tournament};
-use crate::{evidence, reference, suggest};
+use crate::experiment::{compare, halves, outcome, run as experiment_run, switching, tournament};
+use crate::{evidence, peers, reference, suggest};
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 use std::fmt::Arguments;
@@ -30,6 +30,9 @@ enum Command {
         a: PathBuf,
         /// The summary that is compared.
         b: PathBuf,
+        /// A strategy of A and another of B, separated by a comma, instead of those that both have; A and B may be the same file.
+        #[arg(long, value_delimiter = ',', value_name = "OF_A,OF_B")]
+        labels: Vec<String>,
         /// Print JSON instead of a table.
         #[arg(long)]
         json: bool,
@@ -40,15 +43,31 @@ enum Command {
         /// Experiments: plans that were run, their folders or their summary.json files.
         #[arg(required = true, value_name = "PLAN|FOLDER|SUMMARY")]
         experiments: Vec<PathBuf>,
+        /// Labels of those who take part, separated by commas; all by default.
+        #[arg(long, value_delimiter = ',')]
+        strategies: Option<Vec<String>>,
         /// The strategy that costs are divided by.
         #[arg(long, default_value = "random")]
         baseline: String,
         /// Compare costs to this regret only: 0.10, 0.05 or 0.02.
         #[arg(long)]
         threshold: Option<String>,
+        /// Hold it twice, on the odd runs and on the even ones, and say where they contradict each other.
+        #[arg(long)]
+        halves: bool,
         /// Print JSON instead of a table.
         #[arg(long)]
         json: bool,
+    },
+    /// The numbers of experiments as tables in Markdown.
+    #[command(after_help = TABLE_HELP)]
+    Table {
+        /// Experiments: plans that were run, their folders or their summary.json files.
+        #[arg(required = true, value_name = "PLAN|FOLDER|SUMMARY")]
+        experiments: Vec<PathBuf>,
+        /// Labels to show, separated by commas, in this order; all by default, best first.
+        #[arg(long, value_delimiter = ',')]
+        strategies: Option<Vec<String>>,
     },
     /// Write the plans of the switching-cost protocol: seven functions, d = 2 to 4, switching costs 1 to 31.
     #[command(after_help = SWITCHING_HELP)]
@@ -59,6 +78,9 @@ enum Command {
         #[arg(long, value_delimiter = ',', default_value = "random,gp-ucb,lambo")]
         strategies: Vec<String>,
     },
+    /// Let optimisers from outside play on the problems of plans; `cargo xtask peers play` sets them up and calls this.
+    #[command(after_help = PEERS_HELP)]
+    Peers(peers::play::Options),
     /// Check the engine's numbers against files of independently computed ones.
     #[command(after_help = REFERENCE_HELP)]
     Reference {
@@ -93,15 +115,25 @@ A plan is a TOML file:
   sims = 100                    runs per strategy; default 100
   seed = 1                      of everything random; default 1
   strategies = [\"random\", \"gp-ucb\", \"lambo\"]
-  [[variant]]                   a strategy under another label with a start of its own
-  label = \"lambo-nested\"
-  strategy = \"lambo\"
+  [[variant]]                   strategies with another start, as lambo-nested and so on; start = \"own\" is what a strategy does by itself
+  suffix = \"nested\"
   start = { nested = { points = 15, every = 3 } }
+  strategies = [\"lambo\"]
+  [peers]                       optimisers from outside, from games that were played
+  games = \"../peers\"            beside this file; written by `cargo xtask peers play`
+  names = [\"optuna-tpe\", \"optuna-gp\", \"botorch-logei\", \"smac3\"]
+  [[row]]                       if there: a row of the figure, instead of all together
+  title = \"The same start for all\"
+  show = [\"gp-ucb\", \"lambo\"]
+
+Strategies are those of the engine, and for the paper's versions of its baselines gp-ei-paper, mes-paper, eipu-paper, carbo-paper, ca-mobo-paper;
+gp-ucb-modern is gp-ucb with the model of lambo.
 
 Run k of every strategy has the same starting points and the same noise. A run ends with the trial that brings its cost to the budget.
 
 Written into the plan's folder or --out:
   curves.csv    cost, value, regret and movement regret of every trial; the same for any number of threads but for ask_seconds
+  steps.csv     the rows of curves.csv at which the best value improved, and the last of each run
   points.csv    every point that was tried, and the value that was seen
   summary.json  cost to regrets of 0.10, 0.05 and 0.02, final regret and more, with 95% intervals
   figure.svg, figure.png
@@ -119,6 +151,7 @@ problem, rules and seed. The interval is a 95% bootstrap interval of the mean di
 
 Examples:
   lambo-lab compare experiments/panel-a/summary.json target/panel-a/summary.json
+  lambo-lab compare experiments/panel-a experiments/panel-a --labels botorch-logei,gp-ei
   lambo-lab compare before.json after.json --json | jq '.rows[] | select(.verdict == \"worse\")'";
 
 const TOURNAMENT_HELP: &str = "\
@@ -128,7 +161,16 @@ Strategies that an experiment lacks are left out, and said so.
 
 Examples:
   lambo-lab tournament experiments/panel-?/ --baseline gp-ucb
-  lambo-lab tournament experiments/panel-a/plan.toml experiments/panel-b/plan.toml --threshold 0.05 --json";
+  lambo-lab tournament experiments/panel-a/plan.toml experiments/panel-b/plan.toml --threshold 0.05 --json
+  lambo-lab tournament experiments/panel-a --halves";
+
+const TABLE_HELP: &str = "\
+Costs are medians over runs in full runs of the pipeline, starting points included; a run that does not get there counts as the budget, and the
+share that does stands in brackets. Regret: mean at the end of the budget, with its 95% bootstrap interval.
+
+Examples:
+  lambo-lab table experiments/panel-a
+  lambo-lab table experiments/panel-?/ --strategies gp-ei,lambo,lambo-nested";
 
 const SWITCHING_HELP: &str = "\
 A trial costs 1, and c_sw more if one of the first d/2 variables changed; the budget is 10 d (c_sw + 1).
@@ -137,6 +179,15 @@ Example:
   lambo-lab switching target/switching --strategies random,gp-ucb,lambo
   lambo-lab run target/switching/*/plan.toml --sims 3
   lambo-lab tournament target/switching/*/";
+
+const PEERS_HELP: &str = "\
+Every game starts with the points that run k of a plan gives to all, and sees the same noise. Games that are there are not played again.
+A peer sees points of the unit cube and values, neither modules nor costs. A player reads one line of JSON per turn, the trials that are
+new to it, {\"x\": [[..]], \"y\": [..]}, and answers {\"x\": [..], \"seconds\": 0.4}.
+
+Examples:
+  cargo xtask peers play
+  lambo-lab peers experiments/panel-a/plan.toml --peers optuna-tpe --sims 3 --out target/games --player python3 xtask/peers/player.py";
 
 const REFERENCE_HELP: &str = "\
 What is measured:
@@ -180,14 +231,36 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             experiment_run::run(&options)?;
             Ok(ExitCode::SUCCESS)
         }
-        Command::Compare { a, b, json } => {
-            let comparison = compare::compare(&Summary::read(&a)?, &Summary::read(&b)?)?;
+        Command::Compare { a, b, labels, json } => {
+            let labels = match labels.as_slice() {
+                [] => None,
+                [of_a, of_b] => Some([of_a.as_str(), of_b.as_str()]),
+                _ => anyhow::bail!("--labels takes two: one of A and one of B"),
+            };
+            let comparison = compare::compare(&Summary::read(&a)?, &Summary::read(&b)?, labels)?;
             print(&comparison, json)
         }
-        Command::Tournament { experiments, baseline, threshold, json } => {
+        Command::Tournament { experiments, strategies, baseline, threshold, halves, json } => {
             let summaries =
                 experiments.iter().map(|path| Summary::read(path)).collect::<Result<Vec<Summary>>>()?;
-            print(&tournament::hold(&summaries, &baseline, threshold.as_deref())?, json)
+            let (labels, threshold) = (strategies.as_deref(), threshold.as_deref());
+            if halves {
+                return print(&halves::hold(&summaries, labels, &baseline, threshold)?, json);
+            }
+            print(&tournament::hold(&summaries, labels, &baseline, threshold)?, json)
+        }
+        Command::Table { experiments, strategies } => {
+            for path in &experiments {
+                write_out(format_args!(
+                    "{}",
+                    outcome::markdown(&Summary::read(path)?, strategies.as_deref())?
+                ))?;
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Peers(options) => {
+            peers::play::play(&options)?;
+            Ok(ExitCode::SUCCESS)
         }
         Command::Switching { dir, strategies } => {
             for path in switching::write_plans(&dir, &strategies)? {

@@ -2,6 +2,7 @@
 //!
 //! - [`evidence`]: slow runs that back what is claimed of the engine.
 //! - [`experiment`]: strategies on one problem under the same rules: plans, runs, curves, figures, comparisons.
+//! - [`peers`]: optimisers from outside, which play on the same problems and take part in the figures.
 //! - [`problems`]: test functions with exactly known minima, plain or shifted by a seeded offset.
 //! - [`provenance`]: how a file of results came about.
 //! - [`mod@reference`]: the engine's numbers against files of independently computed ones.
@@ -14,6 +15,7 @@ pub mod cli;
 mod clock;
 pub mod evidence;
 pub mod experiment;
+pub mod peers;
 pub mod problems;
 pub mod provenance;
 pub mod reference;

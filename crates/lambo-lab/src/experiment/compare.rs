@@ -44,7 +44,9 @@ pub struct Difference {
 }
 
 /// Compares B with A.
-pub fn compare(a: &Summary, b: &Summary) -> Result<Comparison> {
+///
+/// Strategies of the same label, or with `labels` one of A and one of B.
+pub fn compare(a: &Summary, b: &Summary, labels: Option<[&str; 2]>) -> Result<Comparison> {
     let rules = |s: &Summary| {
         (
             (s.problem.clone(), s.split.clone(), s.costs.clone(), s.cost_model.clone()),
@@ -53,19 +55,24 @@ pub fn compare(a: &Summary, b: &Summary) -> Result<Comparison> {
     };
     let paired = rules(a) == rules(b);
     let mut rows = Vec::new();
-    for (label, left) in &a.strategies {
-        let Some(right) = b.strategies.get(label) else { continue };
+    let pairs: Vec<[&str; 2]> = match labels {
+        Some(pair) => vec![pair],
+        None => a.strategies.keys().map(|label| [label.as_str(), label.as_str()]).collect(),
+    };
+    for [of_a, of_b] in pairs {
+        let (Some(left), Some(right)) = (a.strategies.get(of_a), b.strategies.get(of_b)) else { continue };
+        let label = if of_a == of_b { of_a.to_owned() } else { format!("{of_a} → {of_b}") };
         for (measure, x, y) in measures(left, a.budget)
             .into_iter()
             .zip(measures(right, b.budget))
             .map(|((measure, x), (_, y))| (measure, x, y))
         {
-            rows.push(difference(label, measure, (left, &x), (right, &y), paired));
+            rows.push(difference(&label, measure, (left, &x), (right, &y), paired));
         }
     }
     ensure!(
         !rows.is_empty(),
-        "the two summaries have no strategy in common; run one plan with the strategies of the other"
+        "the two summaries have no such strategies in common; run one plan with the strategies of the other"
     );
     let only = |one: &Summary, other: &Summary| {
         one.strategies
@@ -78,7 +85,7 @@ pub fn compare(a: &Summary, b: &Summary) -> Result<Comparison> {
         problems: [a.name(), b.name()],
         paired,
         rows,
-        only_in_one: [only(a, b), only(b, a)].concat(),
+        only_in_one: if labels.is_some() { Vec::new() } else { [only(a, b), only(b, a)].concat() },
     })
 }
 

@@ -6,6 +6,8 @@
 pub mod compare;
 pub mod curve;
 pub mod figure;
+pub mod halves;
+pub mod outcome;
 pub mod output;
 pub mod plan;
 pub mod record;

@@ -22,20 +22,26 @@ pub fn write(plan: &Plan, store: &Store, records: &[Record]) -> Result<()> {
     records.sort_by_key(order);
     let curves = records.iter().map(|record| Curve::of(plan, record)).collect::<Result<Vec<Curve>>>()?;
     store.write("points.csv", points(plan, &records)?.as_bytes())?;
-    store.write("curves.csv", table(plan, &curves)?.as_bytes())?;
+    store.write("curves.csv", table(plan, &curves, |_, _| true)?.as_bytes())?;
+    // What the curves of regret need, in a twentieth of the space.
+    let step = |curve: &Curve, i: usize| {
+        let better = |before: usize| curve.rows[before].best > curve.rows[i].best;
+        i.checked_sub(1).is_none_or(better) || i + 1 == curve.rows.len()
+    };
+    store.write("steps.csv", table(plan, &curves, step)?.as_bytes())?;
     let summary = Summary::of(plan, &curves)?;
     store.write("summary.json", format!("{}\n", serde_json::to_string_pretty(&summary)?).as_bytes())?;
     store.write("figure.png", &figure::png(&figure::draw(plan, &curves, Letters::Outlines)?)?)?;
     store.write("figure.svg", figure::draw(plan, &curves, Letters::Text)?.as_bytes())
 }
 
-/// `curves.csv`; numbers have as many digits as it takes to read them back exactly.
-fn table(plan: &Plan, curves: &[Curve]) -> Result<String> {
+/// Rows of `curves.csv`; numbers have as many digits as it takes to read them back exactly.
+fn table(plan: &Plan, curves: &[Curve], keep: impl Fn(&Curve, usize) -> bool) -> Result<String> {
     let problem = plan.pipeline.problem.name();
     let mut text = format!("{COLUMNS}\n");
     for curve in curves {
-        for (iteration, row) in (1..).zip(&curve.rows) {
-            let (strategy, sim) = (&curve.strategy, curve.sim);
+        for (i, row) in curve.rows.iter().enumerate().filter(|(i, _)| keep(curve, *i)) {
+            let (strategy, sim, iteration) = (&curve.strategy, curve.sim, i + 1);
             write!(text, "{problem},{strategy},{sim},{iteration},{},{},{},", row.cost, row.value, row.best)?;
             let (regret, movement, first) = (row.regret, row.movement_regret, row.first_changed_module);
             writeln!(text, "{regret},{movement},{first},{:.6}", row.ask_seconds)?;

@@ -1,6 +1,8 @@
 //! The plan of an experiment: what a TOML file says, and what it means once checked.
 
-use super::start;
+use super::start::{self, Start};
+use crate::peers;
+use crate::peers::transcript::{Game, Transcript};
 use crate::simulate::Pipeline;
 use lambo::space::CostModel;
 use lambo::strategy::Design;
@@ -35,6 +37,8 @@ pub struct Plan {
     pub movement: bool,
     /// Who competes.
     pub entries: Vec<Entry>,
+    /// Who is shown beside whom; where there are none, all are shown together.
+    pub rows: Vec<Row>,
 }
 
 /// A competitor.
@@ -45,7 +49,18 @@ pub struct Entry {
     /// The engine's name of the strategy.
     pub strategy: String,
     /// A start of its own.
-    pub start: Option<Design>,
+    pub start: Option<Start>,
+    /// The folder of its games, if it is a peer from outside.
+    pub games: Option<PathBuf>,
+}
+
+/// A row of the figure: those who are compared side by side.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// What they have in common.
+    pub title: String,
+    /// Labels of competitors.
+    pub show: Vec<String>,
 }
 
 /// A plan that cannot be run: where, why and how to mend it.
@@ -81,14 +96,31 @@ struct PlanFile {
     strategies: Spanned<Vec<Spanned<String>>>,
     #[serde(default)]
     variant: Vec<Variant>,
+    peers: Option<PeersFile>,
+    #[serde(default)]
+    row: Vec<RowFile>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Variant {
-    label: Spanned<String>,
-    strategy: Spanned<String>,
-    start: Option<Spanned<StartFile>>,
+    suffix: String,
+    start: Spanned<StartFile>,
+    strategies: Vec<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PeersFile {
+    games: PathBuf,
+    names: Vec<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RowFile {
+    title: String,
+    show: Vec<Spanned<String>>,
 }
 
 #[derive(Deserialize)]
@@ -101,6 +133,7 @@ enum CostModelName {
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 enum StartFile {
+    Own,
     Uniform(usize),
     Sobol(usize),
     Nested { points: usize, every: usize },
@@ -170,12 +203,23 @@ impl Plan {
                 format!("`budget` is {budget}; give a number of full pipeline runs above 0"),
             ));
         }
-        let design = |start: &Spanned<StartFile>| {
-            let design = start.get_ref().design();
-            design.check().map_err(|error| at(start.span(), error.to_string()))?;
-            Ok(design)
+        let checked = |start: &Spanned<StartFile>| {
+            let checked = start.get_ref().start();
+            if let Start::Design(design) = checked {
+                design.check().map_err(|error| at(start.span(), error.to_string()))?;
+            }
+            Ok(checked)
         };
-        let start = plan.start.as_ref().map_or(Ok(START), design)?;
+        let start = match plan.start.as_ref().map(|start| Ok((checked(start)?, start.span()))).transpose()? {
+            None => START,
+            Some((Start::Design(design), _)) => design,
+            Some((Start::Own, span)) => {
+                return Err(at(
+                    span,
+                    "the plan's `start` is what all share; `own` is for variants".to_owned(),
+                ));
+            }
+        };
         let trials = plan.trials.as_ref().map(|trials| count(trials, "trials")).transpose()?;
         let sims = plan.sims.as_ref().map_or(Ok(SIMS), |sims| count(sims, "sims"))?;
         let pipeline = Pipeline {
@@ -188,18 +232,35 @@ impl Plan {
         let space = pipeline.space().map_err(|error| at(plan.costs.span(), format!("{error:#}")))?;
 
         let mut entries: Vec<Entry> = Vec::new();
-        let plain = plan.strategies.get_ref().iter().map(|name| (name, name, None));
-        let variants = plan.variant.iter().map(|v| (&v.label, &v.strategy, v.start.as_ref()));
-        for (label, name, own) in plain.chain(variants) {
-            start::build(name.get_ref(), &space, start, 0)
+        let plain = plan.strategies.get_ref().iter().map(|name| (name, name.get_ref().clone(), None));
+        let variants = plan.variant.iter().flat_map(|variant| {
+            let label = |name: &Spanned<String>| format!("{}-{}", name.get_ref(), variant.suffix);
+            variant.strategies.iter().map(move |name| (name, label(name), Some(&variant.start)))
+        });
+        for (name, label, own) in plain.chain(variants) {
+            start::build(name.get_ref(), &space, Start::Design(start), 0)
                 .map_err(|error| at(name.span(), format!("{error}")))?;
-            let entry = Entry {
-                label: label.get_ref().clone(),
-                strategy: name.get_ref().clone(),
-                start: own.map(design).transpose()?,
-            };
-            check_label(&entry.label, &entries).map_err(|problem| at(label.span(), problem))?;
+            let start = own.map(checked).transpose()?;
+            let entry = Entry { label, strategy: name.get_ref().clone(), start, games: None };
+            check_label(&entry.label, &entries).map_err(|problem| at(name.span(), problem))?;
             entries.push(entry);
+        }
+        for peer in plan.peers.iter() {
+            let folder = Self::folder(Path::new(file)).join(&peer.games);
+            for name in &peer.names {
+                let label = name.get_ref().clone();
+                if !peers::NAMES.contains(&label.as_str()) {
+                    let known = peers::NAMES.join(", ");
+                    return Err(at(name.span(), format!("no peer is called `{label}`; there are {known}")));
+                }
+                check_label(&label, &entries).map_err(|problem| at(name.span(), problem))?;
+                entries.push(Entry {
+                    strategy: label.clone(),
+                    label,
+                    start: None,
+                    games: Some(folder.clone()),
+                });
+            }
         }
         if entries.is_empty() {
             return Err(at(
@@ -207,6 +268,17 @@ impl Plan {
                 format!("nobody competes; name strategies: {}", lambo::strategy::NAMES.join(", ")),
             ));
         }
+        let known = |label: &Spanned<String>| match entries.iter().any(|e| e.label == *label.get_ref()) {
+            true => Ok(label.get_ref().clone()),
+            false => Err(at(
+                label.span(),
+                format!("`{}` does not compete; name a strategy of the plan", label.get_ref()),
+            )),
+        };
+        let row = |row: &RowFile| {
+            Ok(Row { title: row.title.clone(), show: row.show.iter().map(known).collect::<Result<_, _>>()? })
+        };
+        let rows = plan.row.iter().map(row).collect::<Result<_, _>>()?;
         Ok(Self {
             title: plan.title,
             pipeline,
@@ -222,6 +294,7 @@ impl Plan {
             seed: plan.seed.unwrap_or(1),
             movement: plan.movement.unwrap_or(false),
             entries,
+            rows,
         })
     }
 
@@ -233,9 +306,9 @@ impl Plan {
             let entry = match self.entries.iter().find(|entry| entry.label == *label) {
                 Some(entry) => entry.clone(),
                 None => {
-                    start::build(label, &space, self.start, 0)
+                    start::build(label, &space, Start::Design(self.start), 0)
                         .map_err(|error| anyhow::anyhow!("--strategies {label}: {error}"))?;
-                    Entry { label: label.clone(), strategy: label.clone(), start: None }
+                    Entry { label: label.clone(), strategy: label.clone(), start: None, games: None }
                 }
             };
             check_label(&entry.label, &entries)
@@ -246,14 +319,50 @@ impl Plan {
         Ok(())
     }
 
+    /// The game that a peer plays under these conditions.
+    pub fn game(&self, peer: &str, sim: usize) -> Game {
+        Game {
+            peer: peer.to_owned(),
+            problem: self.pipeline.problem.name().to_owned(),
+            noise: self.pipeline.noise,
+            start: start::describe(self.start),
+            seed: self.seed,
+            sim,
+        }
+    }
+
+    /// The runs of a competitor: for peers, as many as there are games.
+    pub fn sims_of(&self, entry: &Entry) -> anyhow::Result<usize> {
+        let Some(folder) = &entry.games else { return Ok(self.sims) };
+        for sim in 1..=self.sims {
+            let game = self.game(&entry.strategy, sim);
+            if Transcript::find(folder, &game)?.is_none_or(|found| found.game != game) {
+                return Ok(sim - 1);
+            }
+        }
+        Ok(self.sims)
+    }
+
+    /// Takes out the peers that have no games under these conditions, and says which.
+    pub fn without_absent_peers(&mut self) -> anyhow::Result<Vec<String>> {
+        let mut absent = Vec::new();
+        for entry in &self.entries {
+            if self.sims_of(entry)? == 0 {
+                absent.push(entry.label.clone());
+            }
+        }
+        self.entries.retain(|entry| !absent.contains(&entry.label));
+        Ok(absent)
+    }
+
     /// What one run may spend.
     pub fn budget_cost(&self) -> f64 {
         self.budget * self.pipeline.costs.iter().sum::<f64>()
     }
 
     /// The starting points of a competitor.
-    pub fn start_of(&self, entry: &Entry) -> Design {
-        entry.start.unwrap_or(self.start)
+    pub fn start_of(&self, entry: &Entry) -> Start {
+        entry.start.unwrap_or(Start::Design(self.start))
     }
 
     /// Everything that a run of this competitor depends on, but for its number: equal conditions give equal runs.
@@ -261,7 +370,7 @@ impl Plan {
         json!({
             "problem": self.pipeline.problem.name(), "split": self.pipeline.split, "costs": self.pipeline.costs,
             "cost_spread": self.pipeline.spread, "noise": self.pipeline.noise, "cost_model": self.cost_model_name(),
-            "budget": self.budget, "trials": self.trials, "start": start::describe(self.start_of(entry)), "seed": self.seed,
+            "budget": self.budget, "trials": self.trials, "start": self.start_of(entry).describe(), "seed": self.seed,
             "strategy": entry.strategy, "lambo": env!("CARGO_PKG_VERSION"),
         })
     }
@@ -284,11 +393,12 @@ impl Plan {
 }
 
 impl StartFile {
-    fn design(&self) -> Design {
+    fn start(&self) -> Start {
         match *self {
-            Self::Uniform(points) => Design::Uniform(points),
-            Self::Sobol(points) => Design::Sobol(points),
-            Self::Nested { points, every } => Design::Nested { points, every },
+            Self::Own => Start::Own,
+            Self::Uniform(points) => Start::Design(Design::Uniform(points)),
+            Self::Sobol(points) => Start::Design(Design::Sobol(points)),
+            Self::Nested { points, every } => Start::Design(Design::Nested { points, every }),
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use super::plan::{Entry, Plan};
 use super::start;
+use crate::peers::replay::Replay;
+use crate::peers::transcript::Transcript;
 use crate::simulate::normal;
 use anyhow::{Context, Result, bail, ensure};
 use lambo::space::Point;
@@ -62,9 +64,20 @@ impl Record {
         let pipeline = &plan.pipeline;
         let space = pipeline.space()?;
         let (strategy_seed, noise_seed) = seeds(plan.seed, sim);
-        let strategy = start::build(&entry.strategy, &space, plan.start_of(entry), strategy_seed)?;
+        let game = match &entry.games {
+            Some(folder) => Transcript::load(folder, &plan.game(&entry.strategy, sim))?,
+            None => None,
+        };
+        let game_seconds = game.as_ref().map(|game| game.seconds.clone());
+        // A game that is over ends the run.
+        let trials = game.as_ref().map(|game| plan.start.len() + game.x.len());
+        let trials = trials.into_iter().chain(plan.trials).min();
+        let strategy = match game {
+            Some(game) => start::before(plan.start, strategy_seed, Box::new(Replay::new(game))),
+            None => start::build(&entry.strategy, &space, plan.start_of(entry), strategy_seed)?,
+        };
         let conditions = plan.conditions(entry);
-        let rules = StopRules { cost: Some(plan.budget_cost()), trials: plan.trials, ..StopRules::default() };
+        let rules = StopRules { cost: Some(plan.budget_cost()), trials, ..StopRules::default() };
         let mut study = Study::new(space, strategy).cost_model(plan.cost_model)?.stop(rules)?.label(
             &entry.strategy,
             strategy_seed,
@@ -101,6 +114,12 @@ impl Record {
                 observed = observed.measured((0..=last).map(stage).collect::<Result<Vec<_>>>()?)?;
             }
             study.tell(observed)?;
+        }
+        // What a replay takes is not what the peer took.
+        for (seconds, took) in
+            ask_seconds.iter_mut().skip(plan.start.len()).zip(game_seconds.iter().flatten())
+        {
+            *seconds = *took;
         }
         Ok(Self {
             format: FORMAT,

@@ -48,6 +48,13 @@ pub fn run(options: &Options) -> Result<()> {
         }
         plan.sims = options.sims.map_or(plan.sims, |sims| sims as usize);
         plan.seed = options.seed.unwrap_or(plan.seed);
+        let absent = plan.without_absent_peers()?;
+        if !absent.is_empty() {
+            eprintln!(
+                "left out for want of games under these conditions: {}; `cargo xtask peers play` plays them",
+                absent.join(", ")
+            );
+        }
         let folder = options.out.clone().unwrap_or_else(|| Plan::folder(path));
         let threads = match options.threads {
             Some(threads) => threads as usize,
@@ -63,16 +70,24 @@ pub fn run(options: &Options) -> Result<()> {
 /// Does the runs of a plan that are not done yet and writes the outcome of all.
 pub fn execute(plan: &Plan, store: &Store, threads: usize) -> Result<()> {
     // The first run of everybody before the second of anybody: a run of half the length shows all curves.
+    let sims = plan.entries.iter().map(|entry| plan.sims_of(entry)).collect::<Result<Vec<_>>>()?;
+    let of_run = |sim| plan.entries.iter().zip(&sims).filter(move |(_, sims)| sim <= **sims);
     let all: Vec<(usize, &Entry)> =
-        (1..=plan.sims).flat_map(|sim| plan.entries.iter().map(move |entry| (sim, entry))).collect();
-    let mut records: Vec<Option<Record>> =
-        all.iter().map(|&(sim, entry)| store.load(plan, entry, sim)).collect::<Result<_>>()?;
+        (1..=plan.sims).flat_map(|sim| of_run(sim).map(move |(entry, _)| (sim, entry))).collect();
+    let load = |&(sim, entry): &(usize, &Entry)| match entry.games {
+        // Its game is kept already.
+        Some(_) => Ok(None),
+        None => store.load(plan, entry, sim),
+    };
+    let mut records: Vec<Option<Record>> = all.iter().map(load).collect::<Result<_>>()?;
     let missing: Vec<usize> = (0..all.len()).filter(|&i| records[i].is_none()).collect();
-    let made = in_threads(threads, &missing, Progress::new(all.len(), missing.len()), |&index| {
+    let made = in_threads(threads, all.len(), &missing, |&index| {
         let (sim, entry) = all[index];
         let place = || format!("run {sim} of {}", entry.label);
         let record = Record::make(plan, entry, sim).with_context(place)?;
-        store.save(entry, &record)?;
+        if entry.games.is_none() {
+            store.save(entry, &record)?;
+        }
         Ok((index, record))
     })?;
     for (index, record) in made {
@@ -82,15 +97,16 @@ pub fn execute(plan: &Plan, store: &Store, threads: usize) -> Result<()> {
     output::write(plan, store, &records)
 }
 
-/// Works off a list with so many threads; the first error stops all after their current item.
+/// Works off what is left of a list of `all` with so many threads; the first error stops all after their current item.
 ///
 /// Each thread has a rayon pool of its own with one thread: an ask then takes the same time whatever else runs.
-fn in_threads<I: Sync, T: Send>(
+pub(crate) fn in_threads<I: Sync, T: Send>(
     threads: usize,
+    all: usize,
     items: &[I],
-    progress: Progress,
     work: impl Fn(&I) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
+    let progress = Progress::new(all, items.len());
     let next = AtomicUsize::new(0);
     let outcome: Mutex<Result<Vec<T>>> = Mutex::new(Ok(Vec::with_capacity(items.len())));
     let failed = |error: anyhow::Error| {

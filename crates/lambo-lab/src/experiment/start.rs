@@ -1,12 +1,13 @@
 //! The same start for every strategy: the plan's points first, whatever a strategy would have begun with.
 
 use anyhow::Result;
+use lambo::acquisition::Beta;
 use lambo::space::Space;
 use lambo::strategy::{
-    CaMobo, CaMoboOptions, Design, Eeipu, EeipuOptions, Eipu, EipuOptions, EipuPrefix, EipuPrefixOptions,
-    GpEi, GpEiOptions, GpMes, GpMesOptions, GpUcb, GpUcbOptions, Lambo, LamboOptions, Pbgi, PbgiOptions,
-    Proposal, Source, Strategy, StrategyError, SwitchEipu, SwitchEipuOptions, Thompson, ThompsonOptions,
-    View, Why, by_name,
+    CaMobo, CaMoboOptions, Carbo, CarboOptions, Design, Eeipu, EeipuOptions, Eipu, EipuOptions, EipuPrefix,
+    EipuPrefixOptions, GpEi, GpEiOptions, GpMes, GpMesOptions, GpUcb, GpUcbOptions, Lambo, LamboOptions,
+    ModelOptions, Pbgi, PbgiOptions, Proposal, Source, Strategy, StrategyError, SwitchEipu,
+    SwitchEipuOptions, Thompson, ThompsonOptions, View, Why, by_name,
 };
 
 /// A strategy that is given its first points.
@@ -17,46 +18,77 @@ pub struct Started {
     inner: Box<dyn Strategy>,
 }
 
-/// A strategy by name that starts with the points of a design.
-pub fn build(name: &str, space: &Space, design: Design, seed: u64) -> Result<Box<dyn Strategy>> {
-    // Strategies with a design of their own length would add points to ours where it is shorter.
-    let inner: Box<dyn Strategy> = match name {
-        "gp-ucb" => Box::new(GpUcb::new(space, GpUcbOptions { design, ..GpUcbOptions::default() }, seed)?),
-        "gp-ei" => Box::new(GpEi::new(space, GpEiOptions { design, ..GpEiOptions::default() }, seed)?),
-        "mes" => Box::new(GpMes::new(space, GpMesOptions { design, ..GpMesOptions::default() }, seed)?),
-        "eipu" => Box::new(Eipu::new(space, EipuOptions { design, ..EipuOptions::default() }, seed)?),
-        "eipu-prefix" => Box::new(EipuPrefix::new(
-            space,
-            EipuPrefixOptions { design, ..EipuPrefixOptions::default() },
-            seed,
-        )?),
-        "ca-mobo" => {
-            Box::new(CaMobo::new(space, CaMoboOptions { design, ..CaMoboOptions::default() }, seed)?)
-        }
-        "eeipu" => Box::new(Eeipu::new(space, EeipuOptions { design, ..EeipuOptions::default() }, seed)?),
-        "switch-eipu" => Box::new(SwitchEipu::new(
-            space,
-            SwitchEipuOptions { design, ..SwitchEipuOptions::default() },
-            seed,
-        )?),
-        "switch-eipu-ahead" => Box::new(SwitchEipu::new(
-            space,
-            SwitchEipuOptions { design, ..SwitchEipuOptions::ahead() },
-            seed,
-        )?),
-        "pbgi" => Box::new(Pbgi::new(space, PbgiOptions { design, ..PbgiOptions::default() }, seed)?),
-        "pbgi-fixed" => Box::new(Pbgi::new(space, PbgiOptions { design, ..PbgiOptions::fixed() }, seed)?),
-        "ts" => {
-            Box::new(Thompson::new(space, ThompsonOptions { design, ..ThompsonOptions::default() }, seed)?)
-        }
-        "lambo" => Box::new(Lambo::new(space, LamboOptions { design, ..LamboOptions::default() }, seed)?),
-        "lambo-paper" => Box::new(Lambo::new(space, LamboOptions { design, ..LamboOptions::paper() }, seed)?),
-        name => by_name(name, space, seed)?,
-    };
-    Ok(Box::new(Started { design, seed, inner }))
+/// What stands before a strategy's own proposals.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Start {
+    /// The points of a design.
+    Design(Design),
+    /// Nothing: the strategy begins as it would anywhere.
+    Own,
 }
 
-/// A design in one word, such as `uniform-15` or `nested-15-every-3`.
+/// A strategy by name that starts with the points of a design, or in its own way.
+///
+/// Beside the names of the engine there are versions for figures: `…-paper` are the baselines as the paper on LaMBO had them, `gp-ucb-modern` is
+/// `gp-ucb` with the model and the confidence bound of `lambo`.
+pub fn build(name: &str, space: &Space, start: Start, seed: u64) -> Result<Box<dyn Strategy>> {
+    let Start::Design(design) = start else { return version(name, space, None, seed) };
+    let inner = version(name, space, Some(design), seed)?;
+    Ok(before(design, seed, inner))
+}
+
+/// A strategy after the points of a design.
+pub fn before(design: Design, seed: u64, inner: Box<dyn Strategy>) -> Box<dyn Strategy> {
+    Box::new(Started { design, seed, inner })
+}
+
+fn version(name: &str, space: &Space, design: Option<Design>, seed: u64) -> Result<Box<dyn Strategy>> {
+    // Strategies with a design of their own length would add points to ours where it is shorter.
+    macro_rules! with {
+        ($strategy:ident, $options:expr) => {{
+            let mut options = $options;
+            options.design = design.unwrap_or(options.design);
+            Box::new($strategy::new(space, options, seed)?)
+        }};
+    }
+    let modern_ucb =
+        || GpUcbOptions { model: ModelOptions::modern(), beta: Beta::Sqrt, ..GpUcbOptions::default() };
+    Ok(match name {
+        "gp-ucb" => with!(GpUcb, GpUcbOptions::default()),
+        "gp-ucb-modern" => with!(GpUcb, modern_ucb()),
+        "gp-ei" => with!(GpEi, GpEiOptions::default()),
+        "gp-ei-paper" => with!(GpEi, GpEiOptions::paper()),
+        "mes" => with!(GpMes, GpMesOptions::default()),
+        "mes-paper" => with!(GpMes, GpMesOptions::paper()),
+        "eipu" => with!(Eipu, EipuOptions::default()),
+        "eipu-paper" => with!(Eipu, EipuOptions::paper()),
+        "eipu-prefix" => with!(EipuPrefix, EipuPrefixOptions::default()),
+        "carbo-paper" => Box::new(Carbo::new(space, CarboOptions::paper(), seed)?),
+        "ca-mobo" => with!(CaMobo, CaMoboOptions::default()),
+        "ca-mobo-paper" => with!(CaMobo, CaMoboOptions::paper()),
+        "eeipu" => with!(Eeipu, EeipuOptions::default()),
+        "switch-eipu" => with!(SwitchEipu, SwitchEipuOptions::default()),
+        "switch-eipu-ahead" => with!(SwitchEipu, SwitchEipuOptions::ahead()),
+        "pbgi" => with!(Pbgi, PbgiOptions::default()),
+        "pbgi-fixed" => with!(Pbgi, PbgiOptions::fixed()),
+        "ts" => with!(Thompson, ThompsonOptions::default()),
+        "lambo" => with!(Lambo, LamboOptions::default()),
+        "lambo-paper" => with!(Lambo, LamboOptions::paper()),
+        name => by_name(name, space, seed)?,
+    })
+}
+
+impl Start {
+    /// In one word, such as `uniform-15`, `nested-15-every-3` or `own`.
+    pub fn describe(self) -> String {
+        match self {
+            Self::Design(design) => describe(design),
+            Self::Own => "own".to_owned(),
+        }
+    }
+}
+
+/// A design in one word.
 pub fn describe(design: Design) -> String {
     match design {
         Design::Uniform(points) => format!("uniform-{points}"),

@@ -157,12 +157,34 @@ impl Summary {
         Ok(summary)
     }
 
+    /// The runs of some numbers alone; what was worked out from all runs stays as it is.
+    pub fn runs(&self, keep: impl Fn(usize) -> bool) -> Self {
+        let mut part = self.clone();
+        for outcome in part.strategies.values_mut() {
+            outcome.per_sim.retain(&keep);
+        }
+        part
+    }
+
     /// Problem, split and costs in one line.
     pub fn name(&self) -> String {
         let join = |list: Vec<String>| list.join(",");
         let split = join(self.split.iter().map(usize::to_string).collect());
         let costs = join(self.costs.iter().map(f64::to_string).collect());
         format!("{} {split} cost {costs}", self.problem)
+    }
+}
+
+impl PerSim {
+    fn retain(&mut self, keep: impl Fn(usize) -> bool) {
+        fn filter<T: Clone>(list: &mut Vec<T>, kept: &[bool]) {
+            *list = list.iter().zip(kept).filter(|(_, kept)| **kept).map(|(item, _)| item.clone()).collect();
+        }
+        let kept: Vec<bool> = self.sim.iter().map(|&sim| keep(sim)).collect();
+        filter(&mut self.sim, &kept);
+        filter(&mut self.final_regret, &kept);
+        filter(&mut self.movement_regret, &kept);
+        self.cost_to.values_mut().for_each(|costs| filter(costs, &kept));
     }
 }
 

@@ -30,6 +30,8 @@ pub struct Tournament {
     pub strategies: Vec<Standing>,
     /// Those that some experiment lacks.
     pub left_out: Vec<String>,
+    /// Pairs of strategies of which the first ranks before the second, by the 95% interval of the difference.
+    pub before: Vec<[String; 2]>,
 }
 
 /// How a strategy did.
@@ -55,7 +57,14 @@ struct Scores {
 }
 
 /// Holds the tournament; `threshold` is one of the summary's, all of them if none is named.
-pub fn hold(summaries: &[Summary], baseline: &str, threshold: Option<&str>) -> Result<Tournament> {
+///
+/// With `labels`, only these take part.
+pub fn hold(
+    summaries: &[Summary],
+    labels: Option<&[String]>,
+    baseline: &str,
+    threshold: Option<&str>,
+) -> Result<Tournament> {
     ensure!(!summaries.is_empty(), "no summaries; give plans, folders or summary.json files");
     let thresholds: Vec<&str> = match threshold {
         None => THRESHOLDS.iter().map(|(name, _)| *name).collect(),
@@ -64,8 +73,12 @@ pub fn hold(summaries: &[Summary], baseline: &str, threshold: Option<&str>) -> R
             None => bail!("--threshold {wanted} is not in summaries; take 0.10, 0.05 or 0.02"),
         },
     };
+    let asked = |label: &&String| labels.is_none_or(|labels| labels.contains(label));
     let everybody: BTreeSet<&String> =
-        summaries.iter().flat_map(|summary| summary.strategies.keys()).collect();
+        summaries.iter().flat_map(|summary| summary.strategies.keys()).filter(asked).collect();
+    for label in labels.into_iter().flatten() {
+        ensure!(everybody.contains(label), "no experiment has a strategy {label}; see its summary.json");
+    }
     let (labels, left_out): (Vec<&String>, Vec<&String>) =
         everybody.into_iter().partition(|label| summaries.iter().all(|s| s.strategies.contains_key(*label)));
     let Some(base) = labels.iter().position(|label| *label == baseline) else {
@@ -78,9 +91,19 @@ pub fn hold(summaries: &[Summary], baseline: &str, threshold: Option<&str>) -> R
         .collect::<Result<Vec<Scores>>>()?;
     let resampled: Vec<Resampling> =
         (0..).zip(&scores).map(|(number, scores)| Resampling::seeded(scores.ranks.len(), number)).collect();
+    let mut before = Vec::new();
+    for (i, a) in labels.iter().enumerate() {
+        for (j, b) in labels.iter().enumerate() {
+            let between =
+                statistic(&scores, &resampled, |scores, run| scores.ranks[run][i] - scores.ranks[run][j]);
+            if i != j && between.1[1] < 0.0 {
+                before.push([(*a).clone(), (*b).clone()]);
+            }
+        }
+    }
     let strategies = labels.iter().enumerate().map(|(column, label)| {
-        let rank = statistic(&scores, &resampled, |scores| &scores.ranks, column);
-        let ratio = statistic(&scores, &resampled, |scores| &scores.ratios, column);
+        let rank = statistic(&scores, &resampled, |scores, run| scores.ranks[run][column]);
+        let ratio = statistic(&scores, &resampled, |scores, run| scores.ratios[run][column]);
         Standing {
             strategy: (*label).clone(),
             average_rank: rank.0,
@@ -98,6 +121,7 @@ pub fn hold(summaries: &[Summary], baseline: &str, threshold: Option<&str>) -> R
         thresholds: thresholds.into_iter().map(str::to_owned).collect(),
         strategies,
         left_out: left_out.into_iter().cloned().collect(),
+        before,
     })
 }
 
@@ -164,15 +188,14 @@ impl Scores {
     }
 }
 
-/// A column's mean over experiments of the mean over runs, and its interval.
+/// A number's mean over experiments of the mean over runs, and its interval.
 fn statistic(
     scores: &[Scores],
     resampled: &[Resampling],
-    of: impl Fn(&Scores) -> &Vec<Vec<f64>>,
-    column: usize,
+    of: impl Fn(&Scores, usize) -> f64,
 ) -> (f64, [f64; 2]) {
     let columns: Vec<Vec<f64>> =
-        scores.iter().map(|scores| of(scores).iter().map(|run| run[column]).collect()).collect();
+        scores.iter().map(|scores| (0..scores.ranks.len()).map(|run| of(scores, run)).collect()).collect();
     let over_all = |means: &mut dyn Iterator<Item = f64>| means.sum::<f64>() / columns.len() as f64;
     let value = over_all(&mut columns.iter().map(|runs| super::stats::mean(runs)));
     let mut totals = vec![0.0; super::stats::RESAMPLES];

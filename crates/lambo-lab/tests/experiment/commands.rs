@@ -74,6 +74,23 @@ fn run_compare_and_tournament_work_on_each_others_files() {
         (&Value::from(1.0), &Value::from(1.0))
     );
 
+    let versus = facts(&folder, &["compare", "a", "a", "--labels", "random,lambo", "--json"]);
+    let row = &versus["rows"][0];
+    assert_eq!((&row["strategy"], &versus["paired"]), (&Value::from("random → lambo"), &Value::from(true)));
+    assert_eq!(row["a"], summary["strategies"]["random"]["final_regret"]["mean"]);
+    assert_eq!(row["b"], summary["strategies"]["lambo"]["final_regret"]["mean"]);
+
+    let halves = facts(&folder, &["tournament", "a", "--halves", "--json"]);
+    assert_eq!((&halves["odd"]["sims"][0], &halves["even"]["sims"][0]), (&Value::from(2), &Value::from(1)));
+    assert_eq!(halves["numbers"], 4);
+    let chosen = facts(&folder, &["tournament", "a", "--strategies", "random", "--json"]);
+    assert_eq!(chosen["strategies"].as_array().map(Vec::len), Some(1));
+
+    let table = lambo_lab(&folder, &["table", "a", "--strategies", "lambo"]);
+    let table = String::from_utf8_lossy(&table.stdout).into_owned();
+    let numbers = table.lines().filter(|line| line.starts_with("| lambo | 3 |")).count();
+    assert!(numbers == 1 && !table.contains("random"), "{table}");
+
     let table = lambo_lab(&folder, &["tournament", "a", "--baseline", "random"]);
     assert!(String::from_utf8_lossy(&table.stdout).contains("average rank"));
 }
@@ -94,6 +111,13 @@ fn what_cannot_be_done_is_said_with_its_remedy() {
     assert!(complaint(&["run", "plan.toml", "bad.toml", "--out", "x"]).contains("one plan"));
     assert!(complaint(&["tournament", "plan.toml"]).contains("lambo-lab run"));
     assert!(complaint(&["compare", "plan.toml", "plan.toml"]).contains("summary.json"));
+    assert!(
+        lambo_lab(&folder, &["run", "plan.toml", "--strategies", "random", "--sims", "2"]).status.success()
+    );
+    assert!(complaint(&["compare", "plan.toml", "plan.toml", "--labels", "random"]).contains("two"));
+    assert!(complaint(&["compare", ".", ".", "--labels", "random,lambo"]).contains("in common"));
+    assert!(complaint(&["tournament", ".", "--strategies", "lambo"]).contains("no experiment has"));
+    assert!(complaint(&["table", ".", "--strategies", "lambo"]).contains("has no strategy lambo"));
 }
 
 #[test]

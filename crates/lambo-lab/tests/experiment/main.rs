@@ -7,4 +7,5 @@ mod commands;
 mod continued;
 mod files;
 mod panels;
+mod peers;
 mod plans;

@@ -43,11 +43,34 @@ fn every_mistake_is_shown_where_it_is() {
 
 #[test]
 fn a_variant_needs_a_label_of_its_own_that_can_name_a_file() {
-    let variant = |label: &str| format!("{TOY}[[variant]]\nlabel = \"{label}\"\nstrategy = \"lambo\"\n");
-    assert!(Plan::parse("toy.toml", &variant("lambo-2")).is_ok());
-    for label in ["lambo", "../lambo", "", "a,b", ".lambo"] {
-        assert!(complaint(&variant(label)).contains("label"), "{label}");
+    let variant = |suffix: &str, name: &str| {
+        format!("{TOY}[[variant]]\nsuffix = \"{suffix}\"\nstart = \"own\"\nstrategies = [\"{name}\"]\n")
+    };
+    let plan = Plan::parse("toy.toml", &variant("2", "lambo")).unwrap();
+    assert_eq!(plan.entries[3].label, "lambo-2");
+    for suffix in ["../lambo", "a,b", "a b"] {
+        assert!(complaint(&variant(suffix, "lambo")).contains("label"), "{suffix}");
     }
+    // `gp` with the suffix `ucb` would be another's label.
+    let twice = format!(
+        "{}[[variant]]\nsuffix = \"2\"\nstart = \"own\"\nstrategies = [\"lambo\"]\n",
+        variant("2", "lambo")
+    );
+    assert!(complaint(&twice).contains("competes twice"));
+    assert!(complaint(&variant("2", "lamda")).contains("random, gp-ucb"));
+}
+
+#[test]
+fn rows_show_those_who_compete_and_peers_are_known() {
+    let row = |label: &str| format!("{TOY}[[row]]\ntitle = \"t\"\nshow = [\"{label}\"]\n");
+    assert!(Plan::parse("toy.toml", &row("lambo")).is_ok());
+    let text = complaint(&row("mes"));
+    assert!(text.contains("plan.toml:11:9: `mes` does not compete"), "{text}");
+    let peers = |name: &str| format!("{TOY}[peers]\ngames = \"g\"\nnames = [\"{name}\"]\n");
+    let plan = Plan::parse("toy.toml", &peers("smac3")).unwrap();
+    assert_eq!(plan.entries[3].label, "smac3");
+    assert!(complaint(&peers("smack")).contains("optuna-tpe"));
+    assert!(complaint(&TOY.replace("{ uniform = 4 }", "\"own\"")).contains("what all share"));
 }
 
 #[test]

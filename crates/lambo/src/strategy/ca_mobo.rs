@@ -21,7 +21,7 @@
 use rand::RngExt;
 
 use super::course::{self, Course};
-use super::prefix::{self, Prefix};
+use super::prefix;
 use super::price::Price;
 use super::stage_cost::{StageCosts, need_costs};
 use super::stream::{Purpose, seed_of, stream};
@@ -133,8 +133,8 @@ impl Strategy for CaMobo {
         let t = self.course.t();
         let beta_t = beta * (2.0 * t as f64 + 1.0).ln();
         let bound = Surface::new(&model.gp, Lcb::new(beta_t.sqrt())?);
-        let (effort, hints) = (self.course.effort(effort), model.hints());
-        let lowest = -effort.maximise(&bound, &Region::of(view.space), &hints)?.value;
+        let whole = Region::of(view.space);
+        let lowest = -self.course.effort(effort).maximise(&bound, &whole, &model.hints())?.value;
         let highest = self.highest(&bound, model.gp.x())?;
         let costs = StageCosts::of(view, self.course.seed(), t)?;
         let theta = self.theta();
@@ -148,15 +148,7 @@ impl Strategy for CaMobo {
             scalarisation: *scalarisation,
         };
         let prefixes = if *freeze { prefix::prefixes(view)? } else { vec![prefix::whole(view)] };
-        let candidates = prefix::solve(
-            view,
-            &prefixes,
-            |prefix: &Prefix<'_>| objective(prefix.runs.as_slice()),
-            &hints,
-            &effort,
-        )?;
-        let best = prefix::best(&candidates, |candidate| candidate.value)?;
-        self.course.propose(view, &model, &objective(best.prefix.runs.as_slice()), &best.place)
+        Ok(prefix::propose(&self.course, view, &model, &prefixes, objective, effort)?.0)
     }
 
     fn settings(&self) -> String {

@@ -14,7 +14,7 @@
 //! Glossary: B `budget`, B_0 what the warm-up had cost, η `exponent`, ε `epsilon`, c_k^s sample s of ln cost of stage k.
 
 use super::course::{self, Course};
-use super::prefix::{self, Prefix};
+use super::prefix;
 use super::price::{PerPrice, Price, normal_draws};
 use super::stage_cost::{StageCosts, need_costs};
 use super::stream::{Purpose, seed_of};
@@ -103,16 +103,7 @@ impl Strategy for Eeipu {
             exponent,
         };
         let prefixes = prefix::prefixes(view)?;
-        let candidates = prefix::solve(
-            view,
-            &prefixes,
-            |prefix: &Prefix<'_>| objective(prefix.runs.as_slice()),
-            &model.hints(),
-            &self.course.effort(effort),
-        )?;
-        let best = prefix::best(&candidates, |candidate| candidate.value)?;
-        let objective = objective(best.prefix.runs.as_slice());
-        let proposal = self.course.propose(view, &model, &objective, &best.place)?;
+        let (proposal, _) = prefix::propose(&self.course, view, &model, &prefixes, objective, effort)?;
         Ok(if self.warm_up_cost.is_none() {
             proposal.with_memo(WARM_UP_COST, warm_up_cost)
         } else {

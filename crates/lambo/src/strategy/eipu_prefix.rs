@@ -89,13 +89,5 @@ pub(super) fn improvement_per_cost(
         price: Price::new(&costs, runs),
         exponent,
     };
-    let candidates = prefix::solve(
-        view,
-        prefixes,
-        |prefix| objective(prefix.runs.as_slice()),
-        &model.hints(),
-        &course.effort(effort),
-    )?;
-    let best = prefix::best(&candidates, |candidate| candidate.value)?;
-    course.propose(view, model, &objective(best.prefix.runs.as_slice()), &best.place)
+    Ok(prefix::propose(course, view, model, prefixes, objective, effort)?.0)
 }

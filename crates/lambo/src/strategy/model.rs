@@ -17,6 +17,8 @@ use crate::trial::Trial;
 pub struct ModelOptions {
     /// The kernel's family.
     pub family: Family,
+    /// One lengthscale for all coordinates instead of one for each.
+    pub shared_lengthscale: bool,
     /// Priors on lengthscales and noise that fit the dimension; without them the likelihood alone decides.
     pub priors: bool,
     /// What is known of the noise.
@@ -44,9 +46,13 @@ const HINTS: usize = 5;
 
 impl ModelOptions {
     /// The paper's: squared exponential, maximum likelihood every 25 iterations, noise of standard deviation 0.01.
+    ///
+    /// Its kernel is printed with one width w for all coordinates, exp(−‖x − x'‖²/w²). One for each would have six and more of them follow from 15
+    /// points by likelihood alone: on Hartmann 6D `gp-ei` then ends at a regret of 0.35 instead of 0.03 (10 runs).
     pub fn paper() -> Self {
         Self {
             family: Family::SquaredExponential,
+            shared_lengthscale: true,
             priors: false,
             noise: Noise::Known(1e-4),
             refit_every: 25,
@@ -59,6 +65,7 @@ impl ModelOptions {
     pub fn modern() -> Self {
         Self {
             family: Family::Matern52,
+            shared_lengthscale: false,
             priors: true,
             noise: Noise::Learned,
             refit_every: 1,
@@ -209,6 +216,7 @@ fn fit(options: &ModelOptions, space: &Space, scale: OutputScale, warm: Option<H
         // The paper does not say what its prior mean is; a fitted one does not depend on where the metric has its zero.
         Fit { learn_mean: true, ..Fit::maximum_likelihood(options.family) }
     };
+    fit.shared_lengthscale = options.shared_lengthscale;
     if let Noise::Known(variance) = options.noise {
         let variance = (variance / (scale.scale * scale.scale)).clamp(LEAST_NOISE, 1e6);
         fit.bounds.noise_variance = (variance, variance);

@@ -12,7 +12,7 @@
 //! Glossary: μ mean, s standard deviation, f* the lowest value observed, h(z) = φ(z) + zΦ(z), c `cost` in full runs.
 
 use super::course::{self, Course};
-use super::prefix::{self, Prefix};
+use super::prefix;
 use super::price::Price;
 use super::stage_cost::{StageCosts, need_costs};
 use super::{Design, ModelOptions, Proposal, Strategy, StrategyError, View};
@@ -106,17 +106,8 @@ impl Strategy for Pbgi {
             ln_lambda: (self.lambda / unit).ln(),
         };
         let prefixes = prefix::prefixes(view)?;
-        let candidates = prefix::solve(
-            view,
-            &prefixes,
-            |prefix: &Prefix<'_>| objective(prefix.runs.as_slice()),
-            &model.hints(),
-            &self.course.effort(effort),
-        )?;
-        let best = prefix::best(&candidates, |candidate| candidate.value)?;
-        let objective = objective(best.prefix.runs.as_slice());
-        let proposal = self.course.propose(view, &model, &objective, &best.place)?;
-        let next = decayed(self.lambda, *decay, -best.value, model.lowest);
+        let (proposal, best) = prefix::propose(&self.course, view, &model, &prefixes, objective, effort)?;
+        let next = decayed(self.lambda, *decay, -best, model.lowest);
         Ok(if next == self.lambda { proposal } else { proposal.with_memo(LAMBDA, next) })
     }
 

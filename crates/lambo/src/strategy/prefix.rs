@@ -11,8 +11,9 @@
 
 use rayon::prelude::*;
 
-use super::course::Place;
-use super::{StrategyError, View};
+use super::course::{Course, Place};
+use super::model::Model;
+use super::{Proposal, StrategyError, View};
 use crate::acquisition::{MaximiseError, Maximiser, Objective, Region};
 use crate::space::{Batch, CostModel, Point, Value};
 use crate::trial::Trial;
@@ -103,6 +104,22 @@ pub(super) fn solve<'a, O: Objective>(
         })
         .collect();
     solved.into_iter().filter_map(Result::transpose).collect()
+}
+
+/// A proposal of the best place beside any of these prefixes, and the value there; what is maximised depends on what has to run.
+pub(super) fn propose<'a, O: Objective>(
+    course: &Course,
+    view: &View<'a>,
+    model: &Model,
+    prefixes: &'a [Prefix<'a>],
+    objective: impl Fn(&'a [bool]) -> O + Sync,
+    effort: &Maximiser,
+) -> Result<(Proposal, f64), StrategyError> {
+    let of_prefix = |prefix: &'a Prefix<'a>| objective(&prefix.runs);
+    let candidates = solve(view, prefixes, of_prefix, &model.hints(), &course.effort(effort))?;
+    let best = best(&candidates, |candidate| candidate.value)?;
+    let proposal = course.propose(view, model, &of_prefix(best.prefix), &best.place)?;
+    Ok((proposal, best.value))
 }
 
 /// The candidate with the largest score, the one that keeps least among equals.

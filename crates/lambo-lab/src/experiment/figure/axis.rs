@@ -33,7 +33,7 @@ impl Axis {
     }
 
     /// For regrets: logarithmic if they are positive and of different size.
-    pub fn fitting(series: &[Series]) -> Self {
+    pub fn fitting(series: &[&Series]) -> Self {
         let points = || series.iter().flat_map(|series| &series.points);
         let highest = points().map(|point| point.high).fold(0.0, f64::max);
         let lowest =

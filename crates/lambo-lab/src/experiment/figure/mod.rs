@@ -24,54 +24,109 @@ pub use canvas::Letters;
 const PANEL_WIDTH: f64 = 470.0;
 const PANEL_HEIGHT: f64 = 330.0;
 const LEFT: f64 = 66.0;
-const TOP: f64 = 62.0;
+const TOP: f64 = 58.0;
+const ROW_TITLE: f64 = 22.0;
 const GAP: f64 = 78.0;
-const BOTTOM: f64 = 84.0;
-const LEGEND: f64 = 190.0;
+/// Below a panel: its ticks, its label, and air.
+const BELOW: f64 = 62.0;
+const BOTTOM: f64 = 22.0;
+const LEGEND: f64 = 216.0;
+const LEGEND_LINE: f64 = 26.0;
 
-/// The figure as SVG.
+/// The figure as SVG: a row for each of the plan's, or one for all.
 pub fn draw(plan: &Plan, curves: &[Curve], letters: Letters) -> Result<String> {
-    let labels: Vec<&str> = plan.entries.iter().map(|entry| entry.label.as_str()).collect();
-    let styles = style::styles(&labels);
-    let own = |label: &str| curves.iter().filter(|curve| curve.strategy == label).collect::<Vec<_>>();
-    let runs: Vec<Vec<&Curve>> = labels.iter().map(|label| own(label)).collect();
-    let by_cost: Vec<Series> =
-        runs.iter().map(|runs| series::against_cost(runs, plan.budget_cost())).collect();
-    let by_iteration: Vec<Series> =
-        runs.iter().map(|runs| series::against_iterations(runs, |row| row.regret)).collect();
-    let regret = "regret f(best) − f*, range of f mapped to [0, 1]";
-    let start = curves.iter().map(Curve::starting_cost).fold(0.0, f64::max);
-    let mut panels = vec![
-        Panel {
+    let rows = rows(plan);
+    let lines: Vec<Line> =
+        rows.iter().flat_map(|row| &row.labels).map(|label| Line::of(plan, curves, label)).collect();
+    let all = |of: fn(&Line) -> &Series| -> Vec<&Series> { lines.iter().map(of).collect() };
+    // The same axes in every row: what is higher in one is higher in another.
+    let columns = [
+        Column {
             x_label: format!("cost spent (a full run costs {})", plan.pipeline.costs.iter().sum::<f64>()),
-            y_label: regret.to_owned(),
+            y_label: REGRET.to_owned(),
             x: Axis::new(Scale::Linear, 0.0, plan.budget_cost()),
-            y: Axis::fitting(&by_cost),
-            marker: Some((start, "starting points")),
-            series: by_cost,
+            y: Axis::fitting(&all(|line| &line.by_cost)),
+            marker: curves_with_start(plan, curves).map(Curve::starting_cost).fold(0.0, f64::max),
+            of: |line| &line.by_cost,
         },
-        Panel {
-            x_label: "iterations (starting points included)".to_owned(),
-            y_label: regret.to_owned(),
-            x: Axis::new(Scale::Linear, 0.0, series::last_x(&by_iteration)),
-            y: Axis::fitting(&by_iteration),
-            marker: Some((plan.start.len() as f64, "starting points")),
-            series: by_iteration,
+        Column {
+            x_label: ITERATIONS.to_owned(),
+            y_label: REGRET.to_owned(),
+            x: Axis::new(Scale::Linear, 0.0, series::last_x(&all(|line| &line.by_iteration))),
+            y: Axis::fitting(&all(|line| &line.by_iteration)),
+            marker: plan.start.len() as f64,
+            of: |line| &line.by_iteration,
+        },
+        Column {
+            x_label: ITERATIONS.to_owned(),
+            y_label: format!("cumulative movement regret, λ = {}", plan.lambda),
+            x: Axis::new(Scale::Linear, 0.0, series::last_x(&all(|line| &line.movement))),
+            y: Axis::new(Scale::Linear, 0.0, series::highest(&all(|line| &line.movement))),
+            marker: plan.start.len() as f64,
+            of: |line| &line.movement,
         },
     ];
-    if plan.movement {
-        let movement: Vec<Series> =
-            runs.iter().map(|runs| series::against_iterations(runs, |row| row.movement_regret)).collect();
-        panels.push(Panel {
-            x_label: "iterations (starting points included)".to_owned(),
-            y_label: format!("cumulative movement regret, λ = {}", plan.lambda),
-            x: Axis::new(Scale::Linear, 0.0, series::last_x(&movement)),
-            y: Axis::new(Scale::Linear, 0.0, series::highest(&movement)),
-            marker: Some((plan.start.len() as f64, "starting points")),
-            series: movement,
-        });
+    let columns = if plan.movement { &columns[..] } else { &columns[..2] };
+    compose(plan, &rows, columns, &lines, letters)
+}
+
+const REGRET: &str = "regret f(best) − f*, range of f mapped to [0, 1]";
+const ITERATIONS: &str = "iterations (starting points included)";
+
+/// A row as it is drawn.
+struct Row<'a> {
+    title: Option<&'a str>,
+    labels: Vec<&'a str>,
+}
+
+/// Panels one below the other.
+struct Column {
+    x_label: String,
+    y_label: String,
+    x: Axis,
+    y: Axis,
+    marker: f64,
+    of: fn(&Line) -> &Series,
+}
+
+/// All lines of a competitor.
+struct Line {
+    label: String,
+    runs: usize,
+    by_cost: Series,
+    by_iteration: Series,
+    movement: Series,
+}
+
+impl Line {
+    fn of(plan: &Plan, curves: &[Curve], label: &str) -> Self {
+        let runs: Vec<&Curve> = curves.iter().filter(|curve| curve.strategy == label).collect();
+        Self {
+            label: label.to_owned(),
+            runs: runs.len(),
+            by_cost: series::against_cost(&runs, plan.budget_cost()),
+            by_iteration: series::against_iterations(&runs, |row| row.regret),
+            movement: series::against_iterations(&runs, |row| row.movement_regret),
+        }
     }
-    compose(plan, &panels, &labels, &styles, letters)
+}
+
+/// The plan's rows without those who do not compete today; all in one where it has none.
+fn rows(plan: &Plan) -> Vec<Row<'_>> {
+    let labels: Vec<&str> = plan.entries.iter().map(|entry| entry.label.as_str()).collect();
+    let row = |row: &'_ super::plan::Row| -> Vec<&str> {
+        labels.iter().copied().filter(|label| row.show.iter().any(|shown| shown == label)).collect()
+    };
+    let rows: Vec<Row<'_>> =
+        plan.rows.iter().map(|r| Row { title: Some(&r.title), labels: row(r) }).collect();
+    let rows: Vec<Row<'_>> = rows.into_iter().filter(|row| !row.labels.is_empty()).collect();
+    if rows.is_empty() { vec![Row { title: None, labels }] } else { rows }
+}
+
+/// The curves that began with the plan's points.
+fn curves_with_start<'a>(plan: &'a Plan, curves: &'a [Curve]) -> impl Iterator<Item = &'a Curve> {
+    let same = |label: &str| plan.entries.iter().any(|entry| entry.label == label && entry.start.is_none());
+    curves.iter().filter(move |curve| same(&curve.strategy))
 }
 
 /// An SVG whose letters are outlines as PNG, at twice its size.
@@ -88,28 +143,44 @@ pub fn png(svg: &str) -> Result<Vec<u8>> {
 
 fn compose(
     plan: &Plan,
-    panels: &[Panel],
-    labels: &[&str],
-    styles: &[Style],
+    rows: &[Row<'_>],
+    columns: &[Column],
+    lines: &[Line],
     letters: Letters,
 ) -> Result<String> {
-    let width = LEFT + panels.len() as f64 * (PANEL_WIDTH + GAP) - GAP + 24.0 + LEGEND;
-    let rows = labels.len() as f64 * 20.0 + 60.0;
-    let height = TOP + PANEL_HEIGHT.max(rows) + BOTTOM;
+    let width = LEFT + columns.len() as f64 * (PANEL_WIDTH + GAP) - GAP + 24.0 + LEGEND;
+    let entries = rows.iter().map(|row| row.labels.len()).max().unwrap_or(0);
+    let row_height = ROW_TITLE + PANEL_HEIGHT.max(entries as f64 * LEGEND_LINE + 20.0) + BELOW;
+    let height = TOP + rows.len() as f64 * row_height + BOTTOM;
     let mut canvas = Canvas::new(letters, width, height)?;
     let (title, subtitle) = titles(plan);
     canvas.text((LEFT, 24.0), Font { size: 16.0, ..PLAIN }, &title);
     canvas.text((LEFT, 44.0), Font { colour: "#555", ..PLAIN }, &subtitle);
-    for (i, panel) in panels.iter().enumerate() {
-        let corner = (LEFT + i as f64 * (PANEL_WIDTH + GAP), TOP);
-        panel.draw(&mut canvas, corner, (PANEL_WIDTH, PANEL_HEIGHT), styles, i);
+    let mut rest = lines;
+    for (number, row) in rows.iter().enumerate() {
+        let (own, others) = rest.split_at(row.labels.len());
+        rest = others;
+        let styles = style::styles(&row.labels);
+        let top = TOP + number as f64 * row_height;
+        if let Some(title) = row.title {
+            canvas.text((LEFT, top + 12.0), Font { size: 14.0, ..PLAIN }, title);
+        }
+        for (i, column) in columns.iter().enumerate() {
+            let panel = Panel {
+                x_label: &column.x_label,
+                y_label: &column.y_label,
+                x: column.x,
+                y: column.y,
+                marker: (column.marker, "starting points"),
+                series: own.iter().map(column.of).collect(),
+            };
+            let corner = (LEFT + i as f64 * (PANEL_WIDTH + GAP), top + ROW_TITLE);
+            panel.draw(&mut canvas, corner, (PANEL_WIDTH, PANEL_HEIGHT), &styles, number * columns.len() + i);
+        }
+        legend(&mut canvas, (width - LEGEND, top + ROW_TITLE), plan.sims, own, &styles);
     }
-    legend(&mut canvas, width - LEGEND, labels, styles);
-    let note = format!(
-        "Lines: mean of {} runs; bands: 95% bootstrap interval of the mean. A line ends where the first run of its strategy does.",
-        plan.sims
-    );
-    canvas.text((LEFT, height - 12.0), Font { size: 11.0, colour: "#555", ..PLAIN }, &note);
+    let note = "Lines: mean over runs; bands: 95% bootstrap interval of the mean. A line ends where the first run of its strategy does. Dashed vertical: end of the common start.";
+    canvas.text((LEFT, height - 12.0), Font { size: 11.0, colour: "#555", ..PLAIN }, note);
     Ok(canvas.finish())
 }
 
@@ -135,10 +206,14 @@ fn titles(plan: &Plan) -> (String, String) {
     (title, subtitle)
 }
 
-fn legend(canvas: &mut Canvas, left: f64, labels: &[&str], styles: &[Style]) {
-    for (row, (label, style)) in labels.iter().zip(styles).enumerate() {
-        let y = TOP + 12.0 + 20.0 * row as f64;
+fn legend(canvas: &mut Canvas, (left, top): (f64, f64), sims: usize, lines: &[Line], styles: &[Style]) {
+    for (row, (line, style)) in lines.iter().zip(styles).enumerate() {
+        let y = top + 12.0 + LEGEND_LINE * row as f64;
         canvas.shape(format_args!("<path d=\"M{left} {y}h34\" {}/>", style.stroke()));
-        canvas.text((left + 42.0, y + 4.0), PLAIN, label);
+        canvas.text((left + 42.0, y + 4.0), PLAIN, &line.label);
+        if line.runs != sims {
+            let note = Font { size: 10.0, colour: "#777", ..PLAIN };
+            canvas.text((left + 42.0, y + 15.0), note, &format!("{} runs", line.runs));
+        }
     }
 }

@@ -8,22 +8,22 @@ use std::fmt::Write;
 
 /// A panel to be drawn.
 #[derive(Debug)]
-pub struct Panel {
+pub struct Panel<'a> {
     /// What x is, with its unit.
-    pub x_label: String,
+    pub x_label: &'a str,
     /// What y is, with its unit.
-    pub y_label: String,
+    pub y_label: &'a str,
     /// Left to right.
     pub x: Axis,
     /// Bottom to top.
     pub y: Axis,
     /// A vertical line, and what it marks.
-    pub marker: Option<(f64, &'static str)>,
+    pub marker: (f64, &'static str),
     /// One per style.
-    pub series: Vec<Series>,
+    pub series: Vec<&'a Series>,
 }
 
-impl Panel {
+impl Panel<'_> {
     /// Draws the panel with its upper left corner at a place; `number` makes its clip path's name its own.
     pub fn draw(
         &self,
@@ -56,20 +56,15 @@ impl Panel {
         canvas.shape(format_args!("<clipPath id=\"panel{number}\"><rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\"/></clipPath>"
         ));
         canvas.shape(format_args!("<g clip-path=\"url(#panel{number})\">"));
-        if let Some((value, what)) = self.marker {
-            let x = px(value);
-            canvas.shape(format_args!(
-                "<path d=\"M{x:.1} {top}V{bottom}\" stroke=\"#999\" stroke-dasharray=\"3 3\"/>"
-            ));
-            // Beside the line on the side that has room.
-            let (at, anchor) =
-                if x < left + 0.7 * width { (x + 4.0, Anchor::Start) } else { (x - 4.0, Anchor::End) };
-            canvas.text(
-                (at, bottom - 6.0),
-                Font { size: 10.0, colour: "#777", anchor, upwards: false },
-                what,
-            );
-        }
+        let (value, what) = self.marker;
+        let x = px(value);
+        canvas.shape(format_args!(
+            "<path d=\"M{x:.1} {top}V{bottom}\" stroke=\"#999\" stroke-dasharray=\"3 3\"/>"
+        ));
+        // Beside the line on the side that has room.
+        let (at, anchor) =
+            if x < left + 0.7 * width { (x + 4.0, Anchor::Start) } else { (x - 4.0, Anchor::End) };
+        canvas.text((at, bottom - 6.0), Font { size: 10.0, colour: "#777", anchor, upwards: false }, what);
         for (series, style) in self.series.iter().zip(styles) {
             let mut band = String::new();
             for (i, point) in series.points.iter().enumerate() {
@@ -103,7 +98,7 @@ impl Panel {
         canvas.shape(format_args!("</g>\n<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" fill=\"none\" stroke=\"#555\"/>"
         ));
         let middle = Font { anchor: Anchor::Middle, ..PLAIN };
-        canvas.text((left + width / 2.0, bottom + 38.0), middle, &self.x_label);
-        canvas.text((left - 48.0, top + height / 2.0), Font { upwards: true, ..middle }, &self.y_label);
+        canvas.text((left + width / 2.0, bottom + 38.0), middle, self.x_label);
+        canvas.text((left - 48.0, top + height / 2.0), Font { upwards: true, ..middle }, self.y_label);
     }
 }

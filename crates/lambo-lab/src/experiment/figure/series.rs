@@ -43,12 +43,12 @@ pub fn against_iterations(runs: &[&Curve], column: impl Fn(&Row) -> f64) -> Seri
 }
 
 /// The rightmost place of all.
-pub fn last_x(series: &[Series]) -> f64 {
+pub fn last_x(series: &[&Series]) -> f64 {
     series.iter().filter_map(|series| series.points.last()).map(|point| point.x).fold(0.0, f64::max)
 }
 
 /// The highest band of all.
-pub fn highest(series: &[Series]) -> f64 {
+pub fn highest(series: &[&Series]) -> f64 {
     series.iter().flat_map(|series| &series.points).map(|point| point.high).fold(0.0, f64::max)
 }
 

@@ -16,7 +16,7 @@ const COLOURS: [&str; 8] =
 const DASHES: [&str; 3] = ["", "7 3", "2 3"];
 
 /// Strategies that look the same in every figure, in the order of their looks.
-const KNOWN: [&str; 17] = [
+const KNOWN: [&str; 22] = [
     "lambo",
     "gp-ei",
     "eipu-prefix",
@@ -33,24 +33,40 @@ const KNOWN: [&str; 17] = [
     "switch-eipu-ahead",
     "ca-mobo",
     "pbgi-fixed",
+    "lambo-nested",
+    "optuna-tpe",
+    "optuna-gp",
+    "botorch-logei",
+    "smac3",
     "auto",
 ];
+
+/// What labels of versions end with: a version looks like its strategy.
+const VERSIONS: [&str; 4] = ["-paper", "-modern", "-nested", "-own"];
 
 /// A style for each label.
 pub fn styles(labels: &[&str]) -> Vec<Style> {
     let mut strangers = KNOWN.len();
+    let mut taken: Vec<usize> = labels.iter().filter_map(|label| place(label)).collect();
     labels
         .iter()
         .map(|label| {
-            let place = KNOWN.iter().position(|known| known == label).unwrap_or_else(|| {
+            let version = VERSIONS.iter().find_map(|version| label.strip_suffix(version));
+            let free = version.and_then(place).filter(|place| !taken.contains(place));
+            let place = place(label).or(free).unwrap_or_else(|| {
                 strangers += 1;
                 strangers - 1
             });
+            taken.push(place);
             let round = (place / COLOURS.len()) % DASHES.len();
             let width = if label.starts_with("lambo") { 2.6 } else { 1.7 };
             Style { colour: COLOURS[place % COLOURS.len()], dashes: DASHES[round], width }
         })
         .collect()
+}
+
+fn place(label: &str) -> Option<usize> {
+    KNOWN.iter().position(|known| *known == label)
 }
 
 impl Style {
@@ -73,9 +89,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_of_twenty_two_lines_look_alike() {
+    fn a_version_looks_like_its_strategy_unless_both_are_shown() {
+        let [alone, plain] = [styles(&["pbgi-nested"])[0], styles(&["pbgi"])[0]];
+        assert_eq!(alone, plain);
+        let both = styles(&["pbgi-nested", "pbgi"]);
+        assert_eq!(both[1], plain);
+        assert_ne!(both[0], plain);
+    }
+
+    #[test]
+    fn no_two_of_twenty_four_lines_look_alike() {
         let mut labels = KNOWN.to_vec();
-        labels.extend(["lambo-nested", "a", "b", "c", "d"]);
+        labels.extend(["a", "b"]);
         let styles = styles(&labels);
         for (i, a) in styles.iter().enumerate() {
             assert!(
