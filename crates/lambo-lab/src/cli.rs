@@ -127,7 +127,7 @@ A plan is a TOML file:
   show = [\"gp-ucb\", \"lambo\"]
 
 Strategies are those of the engine, and for the paper's versions of its baselines gp-ei-paper, mes-paper, eipu-paper, carbo-paper, ca-mobo-paper;
-gp-ucb-modern is gp-ucb with the model of lambo.
+gp-ucb-modern is gp-ucb with today's model and the root of β; eipu-prefix-careful refits at every trial and searches as hard as gp-ei.
 
 Run k of every strategy has the same starting points and the same noise. A run ends with the trial that brings its cost to the budget.
 
@@ -157,7 +157,9 @@ Examples:
 const TOURNAMENT_HELP: &str = "\
 Average rank: by final regret, run by run, 1 the best. Cost ratio: geometric mean of what reaching regrets of 0.10, 0.05 and 0.02 cost,
 over what it cost the baseline in the same run; a regret that is not reached counts as the budget. Intervals resample runs, not problems.
-Strategies that an experiment lacks are left out, and said so.
+Strategies that an experiment lacks are left out, and said so. Experiments on one problem with one seed share their resamples; the same experiment twice is refused.
+
+Exit code: 0 done, 1 with --halves if the halves contradict each other, 2 something failed.
 
 Examples:
   lambo-lab tournament experiments/panel-?/ --baseline gp-ucb
@@ -245,7 +247,9 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
                 experiments.iter().map(|path| Summary::read(path)).collect::<Result<Vec<Summary>>>()?;
             let (labels, threshold) = (strategies.as_deref(), threshold.as_deref());
             if halves {
-                return print(&halves::hold(&summaries, labels, &baseline, threshold)?, json);
+                let halves = halves::hold(&summaries, labels, &baseline, threshold)?;
+                print(&halves, json)?;
+                return Ok(ExitCode::from(u8::from(!halves.contradictions.is_empty())));
             }
             print(&tournament::hold(&summaries, labels, &baseline, threshold)?, json)
         }

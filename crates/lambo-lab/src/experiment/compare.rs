@@ -3,7 +3,7 @@
 //! Where both have the same problem under the same rules and seed, run k of A is paired with run k of B: they share starting points and
 //! noise, and their difference is far more certain than the two means. Otherwise the runs of each side are resampled on their own.
 
-use super::stats::{Resampling, interval, mean};
+use super::stats::{FEWEST, Resampling, interval, mean};
 use super::summary::{Outcome, Summary, THRESHOLDS};
 use super::table;
 use anyhow::{Result, ensure};
@@ -39,7 +39,7 @@ pub struct Difference {
     pub difference: f64,
     /// Its 95% bootstrap interval.
     pub ci95: [f64; 2],
-    /// `better`, `worse` or `unclear`: whether B is, beyond the interval.
+    /// `better`, `worse` or `unclear`: whether B is, beyond the interval; always unclear below five runs.
     pub verdict: &'static str,
 }
 
@@ -47,13 +47,15 @@ pub struct Difference {
 ///
 /// Strategies of the same label, or with `labels` one of A and one of B.
 pub fn compare(a: &Summary, b: &Summary, labels: Option<[&str; 2]>) -> Result<Comparison> {
-    let rules = |s: &Summary| {
-        (
-            (s.problem.clone(), s.split.clone(), s.costs.clone(), s.cost_model.clone()),
-            (s.noise, s.budget, s.start.clone(), s.seed, s.lambda),
-        )
-    };
-    let paired = rules(a) == rules(b);
+    let paired = a.rules() == b.rules();
+    for (side, label) in [a, b].into_iter().zip(labels.into_iter().flatten()) {
+        let known = side.strategies.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+        ensure!(
+            side.strategies.contains_key(label),
+            "{} has no strategy {label}; it has {known}",
+            side.name()
+        );
+    }
     let mut rows = Vec::new();
     let pairs: Vec<[&str; 2]> = match labels {
         Some(pair) => vec![pair],
@@ -162,6 +164,7 @@ fn difference(
         ci95 = Resampling::new(between.len()).mean(&between);
     }
     let verdict = match ci95 {
+        _ if sims.iter().any(|&n| n < FEWEST) => "unclear",
         [_, high] if high < 0.0 => "better",
         [low, _] if low > 0.0 => "worse",
         _ => "unclear",

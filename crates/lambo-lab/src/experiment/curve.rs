@@ -28,6 +28,8 @@ pub struct Curve {
     pub rows: Vec<Row>,
     /// How many trials the starting design had.
     pub starting: usize,
+    /// What the run could spend.
+    pub budget: f64,
 }
 
 /// A trial as numbers.
@@ -48,6 +50,9 @@ pub struct Row {
     /// How long the proposal took.
     pub ask_seconds: f64,
 }
+
+/// Sums of costs are rounded.
+const ROUNDING: f64 = 1e-9;
 
 impl Curve {
     /// The curve of a run.
@@ -78,13 +83,21 @@ impl Curve {
             });
         }
         ensure!(!rows.is_empty(), "run {} of {} has no trials", record.sim, record.strategy);
-        Ok(Self { strategy: record.strategy.clone(), sim: record.sim, starting: starting(&trials), rows })
+        let (strategy, budget) = (record.strategy.clone(), plan.budget_cost());
+        Ok(Self { strategy, sim: record.sim, starting: starting(&trials), budget, rows })
     }
 
-    /// The last row.
+    /// The rows that the budget paid for in full: not the trial that went past it, which nobody could have afforded. The first counts in any case.
+    pub fn paid(&self) -> &[Row] {
+        let paid = self.rows.partition_point(|row| row.cost <= self.budget * (1.0 + ROUNDING));
+        &self.rows[..paid.max(1)]
+    }
+
+    /// The last row that was paid for.
     pub fn last(&self) -> &Row {
         // A curve has at least one row by construction.
-        &self.rows[self.rows.len() - 1]
+        let paid = self.paid();
+        &paid[paid.len() - 1]
     }
 
     /// What the starting points cost.
@@ -94,7 +107,7 @@ impl Curve {
 
     /// What had been spent when the regret was first this low.
     pub fn cost_to(&self, regret: f64) -> Option<f64> {
-        self.rows.iter().find(|row| row.regret <= regret).map(|row| row.cost)
+        self.paid().iter().find(|row| row.regret <= regret).map(|row| row.cost)
     }
 
     /// The last row that had cost no more than this.

@@ -145,6 +145,9 @@ const START: Design = Design::Uniform(15);
 const LAMBDA: f64 = 0.1;
 const SIMS: usize = 100;
 
+/// Runs or trials beyond what anybody will wait for.
+const MOST: usize = 100_000;
+
 impl Plan {
     /// Reads and checks a file.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
@@ -171,6 +174,9 @@ impl Plan {
         };
         let count = |value: &Spanned<usize>, key: &str| match *value.get_ref() {
             0 => Err(at(value.span(), format!("`{key}` is 0; give at least 1"))),
+            count if count > MOST => {
+                Err(at(value.span(), format!("`{key}` is {count}; give at most {MOST}")))
+            }
             count => Ok(count),
         };
 
@@ -231,6 +237,7 @@ impl Plan {
         };
         let space = pipeline.space().map_err(|error| at(plan.costs.span(), format!("{error:#}")))?;
 
+        let spendable = budget * costs.iter().sum::<f64>();
         let mut entries: Vec<Entry> = Vec::new();
         let plain = plan.strategies.get_ref().iter().map(|name| (name, name.get_ref().clone(), None));
         let variants = plan.variant.iter().flat_map(|variant| {
@@ -238,11 +245,18 @@ impl Plan {
             variant.strategies.iter().map(move |name| (name, label(name), Some(&variant.start)))
         });
         for (name, label, own) in plain.chain(variants) {
-            start::build(name.get_ref(), &space, Start::Design(start), 0)
+            start::build(name.get_ref(), &space, Start::Design(start), 0, spendable)
                 .map_err(|error| at(name.span(), format!("{error}")))?;
-            let start = own.map(checked).transpose()?;
-            let entry = Entry { label, strategy: name.get_ref().clone(), start, games: None };
+            let own = own.map(checked).transpose()?;
+            let entry = Entry { label, strategy: name.get_ref().clone(), start: own, games: None };
             check_label(&entry.label, &entries).map_err(|problem| at(name.span(), problem))?;
+            let other = entry.label != entry.strategy
+                && start::build(&entry.label, &space, Start::Design(start), 0, spendable).is_ok();
+            if other {
+                let problem =
+                    format!("`{}` is the name of another strategy; choose another suffix", entry.label);
+                return Err(at(name.span(), problem));
+            }
             entries.push(entry);
         }
         for peer in plan.peers.iter() {
@@ -306,7 +320,7 @@ impl Plan {
             let entry = match self.entries.iter().find(|entry| entry.label == *label) {
                 Some(entry) => entry.clone(),
                 None => {
-                    start::build(label, &space, Start::Design(self.start), 0)
+                    start::build(label, &space, Start::Design(self.start), 0, self.budget_cost())
                         .map_err(|error| anyhow::anyhow!("--strategies {label}: {error}"))?;
                     Entry { label: label.clone(), strategy: label.clone(), start: None, games: None }
                 }
@@ -331,12 +345,18 @@ impl Plan {
         }
     }
 
+    /// How long a game must be: as many trials as the budget pays for in full.
+    pub fn trials_of_game(&self) -> usize {
+        (self.budget.ceil() as usize).min(self.trials.unwrap_or(usize::MAX))
+    }
+
     /// The runs of a competitor: for peers, as many as there are games.
     pub fn sims_of(&self, entry: &Entry) -> anyhow::Result<usize> {
         let Some(folder) = &entry.games else { return Ok(self.sims) };
         for sim in 1..=self.sims {
             let game = self.game(&entry.strategy, sim);
-            if Transcript::find(folder, &game)?.is_none_or(|found| found.game != game) {
+            let fits = |found: &Transcript| found.game == game && found.trials() >= self.trials_of_game();
+            if !Transcript::find(folder, &game)?.is_some_and(|found| fits(&found)) {
                 return Ok(sim - 1);
             }
         }

@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::time::Instant;
 
-/// The format of the files of runs: 1, the first.
-pub const FORMAT: u32 = 1;
+/// The format of the files of runs: 2, since they hold the settings of the strategy.
+pub const FORMAT: u32 = 2;
 
 /// One run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -30,6 +30,8 @@ pub struct Record {
     pub sim: usize,
     /// What it depends on besides its number.
     pub conditions: Value,
+    /// What the strategy says of itself, options included: a run of other options is another run.
+    pub settings: String,
     /// Seconds of each ask.
     pub ask_seconds: Vec<f64>,
     /// All that happened.
@@ -74,9 +76,12 @@ impl Record {
         let trials = trials.into_iter().chain(plan.trials).min();
         let strategy = match game {
             Some(game) => start::before(plan.start, strategy_seed, Box::new(Replay::new(game))),
-            None => start::build(&entry.strategy, &space, plan.start_of(entry), strategy_seed)?,
+            None => {
+                let start = plan.start_of(entry);
+                start::build(&entry.strategy, &space, start, strategy_seed, plan.budget_cost())?
+            }
         };
-        let conditions = plan.conditions(entry);
+        let (conditions, settings) = (plan.conditions(entry), strategy.settings());
         let rules = StopRules { cost: Some(plan.budget_cost()), trials, ..StopRules::default() };
         let mut study = Study::new(space, strategy).cost_model(plan.cost_model)?.stop(rules)?.label(
             &entry.strategy,
@@ -88,7 +93,7 @@ impl Record {
             // A cache makes a point that was seen before free: without progress in cost a run would never end.
             ensure!(
                 ask_seconds.len() < most_trials(plan),
-                "{} trials have not spent the budget; give the plan a limit of `trials`",
+                "{} trials have not spent the budget; give the plan a limit of `trials` of at most as many",
                 ask_seconds.len()
             );
             let started = Instant::now();
@@ -126,6 +131,7 @@ impl Record {
             strategy: entry.label.clone(),
             sim,
             conditions,
+            settings,
             ask_seconds,
             events: study.events().to_vec(),
         })

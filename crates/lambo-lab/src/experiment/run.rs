@@ -4,6 +4,7 @@ use super::output;
 use super::plan::{Entry, Plan};
 use super::record::Record;
 use super::store::Store;
+use super::summary::{Outcome, Summary};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -55,11 +56,29 @@ pub fn run(options: &Options) -> Result<()> {
                 absent.join(", ")
             );
         }
+        if plan.entries.is_empty() {
+            bail!("{}: nobody is left to run", path.display());
+        }
         let folder = options.out.clone().unwrap_or_else(|| Plan::folder(path));
         let threads = match options.threads {
             Some(threads) => threads as usize,
             None => std::thread::available_parallelism()?.get(),
         };
+        if let Ok(before) = Summary::read(&folder) {
+            let fewer = |(label, outcome): (&String, &Outcome)| {
+                let now = plan.entries.iter().find(|entry| entry.label == *label);
+                now.is_none_or(|entry| entry.games.is_none() && outcome.sims > plan.sims)
+                    .then(|| label.clone())
+            };
+            let fewer: Vec<String> = before.strategies.iter().filter_map(fewer).collect();
+            if !fewer.is_empty() {
+                eprintln!(
+                    "the summary in {} will have no runs, or fewer, of {}; runs/ keeps what was made",
+                    folder.display(),
+                    fewer.join(", ")
+                );
+            }
+        }
         execute(&plan, &Store::open(&folder)?, threads)
             .with_context(|| format!("the experiment of {} did not finish", path.display()))?;
         eprintln!("{}: {} has the results", path.display(), folder.display());

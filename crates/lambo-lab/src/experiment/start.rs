@@ -1,8 +1,8 @@
 //! The same start for every strategy: the plan's points first, whatever a strategy would have begun with.
 
 use anyhow::Result;
-use lambo::acquisition::Beta;
-use lambo::space::Space;
+use lambo::acquisition::{Beta, Maximiser};
+use lambo::space::{CostModel, RunHistory, Space};
 use lambo::strategy::{
     CaMobo, CaMoboOptions, Carbo, CarboOptions, Design, Eeipu, EeipuOptions, Eipu, EipuOptions, EipuPrefix,
     EipuPrefixOptions, GpEi, GpEiOptions, GpMes, GpMesOptions, GpUcb, GpUcbOptions, Lambo, LamboOptions,
@@ -30,11 +30,34 @@ pub enum Start {
 /// A strategy by name that starts with the points of a design, or in its own way.
 ///
 /// Beside the names of the engine there are versions for figures: `…-paper` are the baselines as the paper on LaMBO had them, `gp-ucb-modern` is
-/// `gp-ucb` with the model and the confidence bound of `lambo`.
-pub fn build(name: &str, space: &Space, start: Start, seed: u64) -> Result<Box<dyn Strategy>> {
+/// `gp-ucb` with today's model and the root of β, `eipu-prefix-careful` is `eipu-prefix` with a fit at every trial and as hard a search as `gp-ei`.
+pub fn build(name: &str, space: &Space, start: Start, seed: u64, budget: f64) -> Result<Box<dyn Strategy>> {
     let Start::Design(design) = start else { return version(name, space, None, seed) };
-    let inner = version(name, space, Some(design), seed)?;
+    let inner: Box<dyn Strategy> = match name {
+        // Its design goes on until a share of the budget is spent: not beyond what the given points cost.
+        "carbo" | "carbo-paper" => {
+            let mut options = if name == "carbo" { CarboOptions::default() } else { CarboOptions::paper() };
+            if let Some(cost) = cost_of(space, design, seed)? {
+                options.initial_share = options.initial_share.min((1.0 - 1e-9) * cost / budget);
+            }
+            Box::new(Carbo::new(space, options, seed)?)
+        }
+        name => version(name, space, Some(design), seed)?,
+    };
     Ok(before(design, seed, inner))
+}
+
+/// What the points of a design cost one after the other, if costs are given.
+fn cost_of(space: &Space, design: Design, seed: u64) -> Result<Option<f64>> {
+    // Costs that must be learnt are not known before.
+    let Ok(costs) = space.given_costs() else { return Ok(None) };
+    let (mut history, mut cost) = (RunHistory::new(), 0.0);
+    for index in 0..design.len() {
+        let point = design.point(space, seed, index)?;
+        cost += history.movement(space, CostModel::Previous, &point)?.cost(&costs)?;
+        history.record(space, &point)?;
+    }
+    Ok(Some(cost))
 }
 
 /// A strategy after the points of a design.
@@ -51,6 +74,11 @@ fn version(name: &str, space: &Space, design: Option<Design>, seed: u64) -> Resu
             Box::new($strategy::new(space, options, seed)?)
         }};
     }
+    let careful = || EipuPrefixOptions {
+        model: ModelOptions { refit_share: 0.0, ..ModelOptions::modern() },
+        effort: Maximiser::default(),
+        ..EipuPrefixOptions::default()
+    };
     let modern_ucb =
         || GpUcbOptions { model: ModelOptions::modern(), beta: Beta::Sqrt, ..GpUcbOptions::default() };
     Ok(match name {
@@ -63,6 +91,7 @@ fn version(name: &str, space: &Space, design: Option<Design>, seed: u64) -> Resu
         "eipu" => with!(Eipu, EipuOptions::default()),
         "eipu-paper" => with!(Eipu, EipuOptions::paper()),
         "eipu-prefix" => with!(EipuPrefix, EipuPrefixOptions::default()),
+        "eipu-prefix-careful" => with!(EipuPrefix, careful()),
         "carbo-paper" => Box::new(Carbo::new(space, CarboOptions::paper(), seed)?),
         "ca-mobo" => with!(CaMobo, CaMoboOptions::default()),
         "ca-mobo-paper" => with!(CaMobo, CaMoboOptions::paper()),

@@ -49,6 +49,9 @@ pub fn quantile(sample: &[f64], q: f64) -> f64 {
     sorted[below] + (position - below as f64) * (sorted[above] - sorted[below])
 }
 
+/// Fewer runs than this decide nothing: an interval of few resampled values is far too narrow, and that of one has no width.
+pub const FEWEST: usize = 5;
+
 /// Resamples of n things with replacement, the same for every statistic that asks.
 #[derive(Clone, Debug)]
 pub struct Resampling {

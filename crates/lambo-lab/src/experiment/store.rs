@@ -1,7 +1,8 @@
 //! The files of finished runs: one per run, never half-written, so that an experiment can be stopped at any instant and continued.
 
 use super::plan::{Entry, Plan};
-use super::record::{FORMAT, Record};
+use super::record::{FORMAT, Record, seeds};
+use super::start;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 use std::io::Write;
@@ -51,6 +52,18 @@ impl Store {
         }
         let record: Record = serde_json::from_value(file).with_context(damaged)?;
         ensure!(record.sim == sim && record.strategy == entry.label, damaged());
+        let (seed, _) = seeds(plan.seed, sim);
+        let space = plan.pipeline.space()?;
+        let start = plan.start_of(entry);
+        let settings = start::build(&entry.strategy, &space, start, seed, plan.budget_cost())?.settings();
+        ensure!(
+            record.settings == settings,
+            "{} was made by another {}: its settings were\n  {}\nand are\n  {settings}\nDelete the runs of {} to have them made again",
+            path.display(),
+            entry.strategy,
+            record.settings,
+            entry.label
+        );
         Ok(Some(record))
     }
 

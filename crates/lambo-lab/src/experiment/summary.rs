@@ -7,7 +7,7 @@ use super::stats::{Spread, quantile};
 use crate::provenance::provenance;
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Regrets in the normalised range that runs are timed to, as the file names them.
@@ -16,6 +16,9 @@ pub const THRESHOLDS: [(&str, f64); 3] = [("0.10", 0.10), ("0.05", 0.05), ("0.02
 /// An experiment in numbers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Summary {
+    /// What the figure is called.
+    #[serde(default)]
+    pub title: Option<String>,
     /// The problem's name.
     pub problem: String,
     /// Variables of each module.
@@ -26,6 +29,12 @@ pub struct Summary {
     pub cost_model: String,
     /// Standard deviation of the noise.
     pub noise: f64,
+    /// If there: costs are measured, and vary by so much in their logarithm.
+    #[serde(default)]
+    pub cost_spread: Option<f64>,
+    /// If there: a run also ends after so many trials.
+    #[serde(default)]
+    pub max_trials: Option<usize>,
     /// What a run may spend, in full runs of the pipeline.
     pub budget_full_runs: f64,
     /// The same in units of cost.
@@ -116,11 +125,14 @@ impl Summary {
             Ok((entry.label.clone(), Outcome::of(plan, &own)))
         };
         Ok(Self {
+            title: plan.title.clone(),
             problem: plan.pipeline.problem.name().to_owned(),
             split: plan.pipeline.split.clone(),
             costs: plan.pipeline.costs.clone(),
             cost_model: plan.cost_model_name().to_owned(),
             noise: plan.pipeline.noise,
+            cost_spread: plan.pipeline.spread,
+            max_trials: plan.trials,
             budget_full_runs: plan.budget,
             budget: plan.budget_cost(),
             start: start::describe(plan.start),
@@ -154,6 +166,8 @@ impl Summary {
             outcome.check().with_context(|| format!("{}, strategy {label}", file.display()))?;
         }
         ensure!(!summary.strategies.is_empty(), "{} names no strategies", file.display());
+        let sound = summary.budget.is_finite() && summary.budget > 0.0 && !summary.costs.is_empty();
+        ensure!(sound, "{} has no budget or no costs; run its plan again", file.display());
         Ok(summary)
     }
 
@@ -166,12 +180,23 @@ impl Summary {
         part
     }
 
+    /// All that decides what run k of a strategy does and what it is charged.
+    pub fn rules(&self) -> impl PartialEq + use<> {
+        (
+            (self.problem.clone(), self.split.clone(), self.costs.clone(), self.cost_model.clone()),
+            (self.noise, self.cost_spread, self.budget, self.max_trials),
+            (self.start.clone(), self.seed, self.lambda),
+        )
+    }
+
     /// Problem, split and costs in one line.
     pub fn name(&self) -> String {
         let join = |list: Vec<String>| list.join(",");
         let split = join(self.split.iter().map(usize::to_string).collect());
         let costs = join(self.costs.iter().map(f64::to_string).collect());
-        format!("{} {split} cost {costs}", self.problem)
+        let title = self.title.as_ref().map_or_else(String::new, |title| format!("{title}: "));
+        let model = if self.cost_model == "previous" { "" } else { ", with a cache" };
+        format!("{title}{} {split} cost {costs}{model}", self.problem)
     }
 }
 
@@ -205,7 +230,7 @@ impl Outcome {
             THRESHOLDS.iter().map(one).collect()
         };
         let first_changes =
-            |curve: &Curve| curve.rows.iter().filter(|row| row.first_changed_module == 1).count() as f64;
+            |curve: &Curve| curve.paid().iter().filter(|row| row.first_changed_module == 1).count() as f64;
         let chosen = |curve: &&Curve| -> Vec<f64> {
             let rows = curve.rows.get(curve.starting..).unwrap_or_default();
             rows.iter().map(|row| row.ask_seconds).collect()
@@ -221,7 +246,7 @@ impl Outcome {
             final_regret: spread(&|curve| curve.last().regret),
             movement_regret: spread(&|curve| curve.last().movement_regret),
             first_module_changes: spread(&first_changes),
-            trials: spread(&|curve| curve.rows.len() as f64),
+            trials: spread(&|curve| curve.paid().len() as f64),
             starting_cost: spread(&Curve::starting_cost),
             ask_seconds: AskSeconds { median: quantile(&asks, 0.5), p95: quantile(&asks, 0.95) },
             per_sim: PerSim {
@@ -241,7 +266,9 @@ impl Outcome {
     /// Whether the runs one by one are all there.
     fn check(&self) -> Result<()> {
         let n = self.per_sim.sim.len();
+        let different: BTreeSet<usize> = self.per_sim.sim.iter().copied().collect();
         let complete = n > 0
+            && different.len() == n
             && self.per_sim.final_regret.len() == n
             && self.per_sim.movement_regret.len() == n
             && THRESHOLDS

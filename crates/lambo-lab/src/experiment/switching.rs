@@ -11,6 +11,7 @@
 //! are costly, the seven functions and 2·(d + 1) uniform starting points are our choice. Functions are shifted by seed 1, since
 //! four of the seven have their optimum in the middle of the box.
 
+use super::plan::Plan;
 use super::store::write_whole;
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
@@ -30,6 +31,8 @@ const SIMS: usize = 20;
 
 /// Writes `DIR/NAME/plan.toml` for every combination, and says which.
 pub fn write_plans(folder: &Path, strategies: &[String]) -> Result<Vec<PathBuf>> {
+    let (function, dim, cost) = (FUNCTIONS[0], DIMENSIONS[0], SWITCHING_COSTS[0]);
+    Plan::parse("--strategies", &plan(function, dim, cost, strategies))?;
     let mut plans = Vec::new();
     for function in FUNCTIONS {
         for dim in DIMENSIONS {

@@ -5,10 +5,10 @@
 //! cost ratio     exp( mean over experiments, thresholds and runs of ln( cost_to of the strategy / cost_to of the baseline ) )
 //! ```
 //!
-//! A regret that is not reached counts as the budget. Intervals: 95%, runs resampled within every experiment, all strategies together, since
+//! A regret that is not reached counts as the budget; who ranks before whom is left open below five runs. Intervals: 95%, runs resampled within every experiment, all strategies together, since
 //! run k of everybody shares starting points and noise. They say how sure the numbers are for *these* problems, not for others.
 
-use super::stats::{Resampling, interval};
+use super::stats::{FEWEST, Resampling, interval};
 use super::summary::{Outcome, Summary, THRESHOLDS};
 use super::table;
 use anyhow::{Result, bail, ensure};
@@ -81,22 +81,43 @@ pub fn hold(
     }
     let (labels, left_out): (Vec<&String>, Vec<&String>) =
         everybody.into_iter().partition(|label| summaries.iter().all(|s| s.strategies.contains_key(*label)));
+    for (i, summary) in summaries.iter().enumerate() {
+        if let Some(twin) = summaries[..i].iter().find(|other| other.rules() == summary.rules()) {
+            bail!(
+                "{} and {} are the same experiment; counted twice it would look more certain than it is",
+                twin.name(),
+                summary.name()
+            );
+        }
+    }
     let Some(base) = labels.iter().position(|label| *label == baseline) else {
         let known: Vec<&str> = labels.iter().map(|label| label.as_str()).collect();
-        bail!("the baseline {baseline} is not in every summary; choose --baseline from {}", known.join(", "));
+        bail!(
+            "the baseline {baseline} does not take part everywhere; choose --baseline from {}",
+            known.join(", ")
+        );
     };
     let scores = summaries
         .iter()
         .map(|summary| Scores::of(summary, &labels, base, &thresholds))
         .collect::<Result<Vec<Scores>>>()?;
-    let resampled: Vec<Resampling> =
-        (0..).zip(&scores).map(|(number, scores)| Resampling::seeded(scores.ranks.len(), number)).collect();
+    // Runs of one number share starting points and noise in all experiments on a problem: they are resampled together.
+    let group = |summary: &Summary| {
+        let same = |other: &Summary| (&other.problem, other.seed) == (&summary.problem, summary.seed);
+        summaries.iter().position(same).unwrap_or(0) as u64
+    };
+    let resampled: Vec<Resampling> = summaries
+        .iter()
+        .zip(&scores)
+        .map(|(summary, scores)| Resampling::seeded(scores.ranks.len(), group(summary)))
+        .collect();
     let mut before = Vec::new();
     for (i, a) in labels.iter().enumerate() {
         for (j, b) in labels.iter().enumerate() {
             let between =
                 statistic(&scores, &resampled, |scores, run| scores.ranks[run][i] - scores.ranks[run][j]);
-            if i != j && between.1[1] < 0.0 {
+            let enough = scores.iter().all(|scores| scores.ranks.len() >= FEWEST);
+            if i != j && enough && between.1[1] < 0.0 {
                 before.push([(*a).clone(), (*b).clone()]);
             }
         }
@@ -181,7 +202,7 @@ impl Scores {
         }
         ensure!(
             !ranks.is_empty(),
-            "{}: no run that all strategies have; run the plan for all of them",
+            "{}: no run that all strategies have; run the plan for all of them, or name --strategies (for --halves at least 2 runs)",
             summary.name()
         );
         Ok(Self { ranks, ratios })
@@ -208,11 +229,14 @@ fn statistic(
     (value, interval(&totals))
 }
 
+/// Regrets that differ by less are equal: strategies that do the same up to rounding must not be told apart by it.
+const EQUAL: f64 = 1e-6;
+
 /// Places from 1; equal values share the mean of theirs.
 fn shared_places(values: &[f64]) -> Vec<f64> {
     let place = |value: &f64| {
-        let lower = values.iter().filter(|other| *other < value).count() as f64;
-        let equal = values.iter().filter(|other| *other == value).count() as f64;
+        let lower = values.iter().filter(|other| **other < value - EQUAL).count() as f64;
+        let equal = values.iter().filter(|other| (*other - value).abs() <= EQUAL).count() as f64;
         lower + (equal + 1.0) / 2.0
     };
     values.iter().map(place).collect()
@@ -224,6 +248,6 @@ mod tests {
 
     #[test]
     fn equal_values_share_their_places() {
-        assert_eq!(shared_places(&[0.2, 0.1, 0.2, 0.5]), [2.5, 1.0, 2.5, 4.0]);
+        assert_eq!(shared_places(&[0.2, 0.1, 0.2 + 1e-9, 0.5]), [2.5, 1.0, 2.5, 4.0]);
     }
 }

@@ -29,9 +29,6 @@ pub struct Options {
     /// Games of each on every problem.
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
     sims: u32,
-    /// Trials of a game, starting points included.
-    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
-    trials: u32,
     /// Folder of the games.
     #[arg(long, default_value = "experiments/peers")]
     out: PathBuf,
@@ -43,33 +40,38 @@ pub struct Options {
 /// Digits after the point that are kept of a coordinate: finer than any metric, and files stay small.
 const DIGITS: i32 = 6;
 
+/// Beyond the border by no more than rounding.
+const BORDER: f64 = 1e-6;
+
 /// Plays what has not been played yet.
 pub fn play(options: &Options) -> Result<()> {
     let plans = options.plans.iter().map(|path| Plan::read(path)).collect::<Result<Vec<_>>>()?;
-    let mut games: Vec<(&Plan, Game)> = Vec::new();
+    let mut games: Vec<(&Plan, Game, usize)> = Vec::new();
     for sim in 1..=options.sims as usize {
         for plan in &plans {
             for peer in &options.peers {
-                let game = plan.game(peer, sim);
-                if !games.iter().any(|(_, other)| *other == game) {
-                    games.push((plan, game));
+                let (game, trials) = (plan.game(peer, sim), plan.trials_of_game());
+                match games.iter_mut().find(|(_, other, _)| *other == game) {
+                    Some((_, _, longest)) => *longest = trials.max(*longest),
+                    None => games.push((plan, game, trials)),
                 }
             }
         }
     }
     let all = games.len();
     let mut missing = Vec::new();
-    for (plan, game) in games {
-        if Transcript::load(&options.out, &game)?.is_none() {
-            missing.push((plan, game));
+    for (plan, game, trials) in games {
+        // One that was too short is played again: how a peer goes on depends on its whole game.
+        if Transcript::load(&options.out, &game)?.is_none_or(|played| played.trials() < trials) {
+            missing.push((plan, game, trials));
         }
     }
     let threads = match options.threads {
         Some(threads) => threads as usize,
         None => std::thread::available_parallelism()?.get(),
     };
-    let played = in_threads(threads, all, &missing, |(plan, game)| {
-        one(options, plan, game)
+    let played = in_threads(threads, all, &missing, |(plan, game, trials)| {
+        one(options, plan, game, *trials)
             .with_context(|| format!("game {} of {} on {}", game.sim, game.peer, game.problem))?
             .save(&options.out)
     })?;
@@ -77,7 +79,7 @@ pub fn play(options: &Options) -> Result<()> {
     Ok(())
 }
 
-fn one(options: &Options, plan: &Plan, game: &Game) -> Result<Transcript> {
+fn one(options: &Options, plan: &Plan, game: &Game, trials: usize) -> Result<Transcript> {
     let space = plan.pipeline.space()?;
     let (design_seed, noise_seed) = seeds(plan.seed, game.sim);
     let observe = |u: &[f64], number: usize| -> Result<f64> {
@@ -89,15 +91,17 @@ fn one(options: &Options, plan: &Plan, game: &Game) -> Result<Transcript> {
         x.push(space.encode(&plan.start.point(&space, design_seed, index)?)?);
     }
     let start = x.len();
-    ensure!(start < options.trials as usize, "--trials {} leaves nothing after the start", options.trials);
+    ensure!(start < trials, "a budget of {} full runs leaves nothing after the start", plan.budget);
     let mut y = (0..start).map(|i| observe(&x[i], i)).collect::<Result<Vec<f64>>>()?;
 
     let mut player = Player::start(&options.player, &game.peer, space.dim(), design_seed)?;
     let (mut told, mut seconds) = (0, Vec::new());
-    while x.len() < options.trials as usize {
+    while x.len() < trials {
         let turn = player.turn(&x[told..], &y[told..])?;
         told = x.len();
-        ensure!(turn.x.len() == space.dim(), "a point of {} coordinates", turn.x.len());
+        let inside = |u: &f64| (-BORDER..=1.0 + BORDER).contains(u);
+        let sound = turn.x.len() == space.dim() && turn.x.iter().all(inside);
+        ensure!(sound, "the player asked for {:?}, which is no point of the unit cube", turn.x);
         let round = |u: &f64| (u.clamp(0.0, 1.0) * 10f64.powi(DIGITS)).round() / 10f64.powi(DIGITS);
         let u: Vec<f64> = turn.x.iter().map(round).collect();
         y.push(observe(&u, x.len())?);

@@ -82,6 +82,11 @@ impl Transcript {
         Ok(Some(transcript))
     }
 
+    /// How many trials it had, starting points included.
+    pub fn trials(&self) -> usize {
+        self.start_values.len() + self.x.len()
+    }
+
     /// Keeps it.
     pub fn save(&self, folder: &Path) -> Result<()> {
         let path = self.game.file(folder);

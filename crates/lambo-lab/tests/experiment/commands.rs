@@ -115,7 +115,11 @@ fn what_cannot_be_done_is_said_with_its_remedy() {
         lambo_lab(&folder, &["run", "plan.toml", "--strategies", "random", "--sims", "2"]).status.success()
     );
     assert!(complaint(&["compare", "plan.toml", "plan.toml", "--labels", "random"]).contains("two"));
-    assert!(complaint(&["compare", ".", ".", "--labels", "random,lambo"]).contains("in common"));
+    assert!(complaint(&["compare", ".", ".", "--labels", "random,lambo"]).contains("has no strategy lambo"));
+    assert!(complaint(&["tournament", ".", "."]).contains("same experiment"));
+    assert!(complaint(&["switching", "x", "--strategies", "nonsense"]).contains("nonsense"));
+    let more = lambo_lab(&folder, &["run", "plan.toml", "--strategies", "gp-ucb", "--sims", "1"]);
+    assert!(String::from_utf8_lossy(&more.stderr).contains("no runs, or fewer, of random"));
     assert!(complaint(&["tournament", ".", "--strategies", "lambo"]).contains("no experiment has"));
     assert!(complaint(&["table", ".", "--strategies", "lambo"]).contains("has no strategy lambo"));
 }

@@ -9,3 +9,4 @@ mod files;
 mod panels;
 mod peers;
 mod plans;
+mod verdicts;

@@ -6,6 +6,7 @@ use lambo::strategy::Design;
 use lambo_lab::experiment::output::COLUMNS;
 use lambo_lab::experiment::plan::Plan;
 use lambo_lab::experiment::start::Start;
+use lambo_lab::experiment::summary::{Summary, THRESHOLDS};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -39,18 +40,49 @@ fn check(plan: &Plan, folder: &Path) {
     assert_eq!(curves.len(), points.len());
     let (curves, points) = (by_run(&curves), by_run(&points));
     assert_eq!(curves.len(), plan.entries.len() * plan.sims);
-    let mut starts: BTreeSet<(String, Vec<Line>)> = BTreeSet::new();
+    let summary = Summary::read(folder).unwrap();
+    let mut starts: BTreeSet<(String, String, Vec<Line>)> = BTreeSet::new();
     for (curve, points) in curves.iter().zip(&points) {
         assert_eq!(curve[0][1..3], points[0][1..3]);
         costs_follow_from_points(plan, curve, points);
         curves_are_monotone(plan, curve);
+        values_are_those_of_the_points(plan, curve, points);
+        the_summary_counts_what_was_paid_for(plan, &summary, curve);
         let entry = plan.entries.iter().find(|entry| entry.label == curve[0][1]).unwrap();
-        if entry.start.is_none() {
-            let start = points[..plan.start.len()].iter().map(|row| row[5..].to_vec()).collect();
-            starts.insert((curve[0][2].clone(), start));
+        if let Start::Design(design) = plan.start_of(entry) {
+            let start: Vec<Line> = points[..design.len()].iter().map(|row| row[4..].to_vec()).collect();
+            starts.insert((curve[0][2].clone(), plan.start_of(entry).describe(), start));
+            assert!(points.iter().skip(design.len()).all(|row| row[4] == "strategy"), "{}", entry.label);
         }
     }
-    assert_eq!(starts.len(), plan.sims, "strategies saw other starting points or noise in the same run");
+    let kinds: BTreeSet<&String> = starts.iter().map(|(_, kind, _)| kind).collect();
+    assert_eq!(
+        starts.len(),
+        plan.sims * kinds.len(),
+        "strategies saw other starting points or noise in the same run"
+    );
+}
+
+fn values_are_those_of_the_points(plan: &Plan, curve: &[Line], points: &[Line]) {
+    let problem = &plan.pipeline.problem;
+    for (row, point) in curve.iter().zip(points) {
+        let x: Vec<f64> = (6..point.len()).map(|column| number(point, column)).collect();
+        assert_eq!(number(row, 5), problem.normalise(problem.evaluate(&x).unwrap()), "{row:?}");
+        // Noise, but not a hundred standard deviations of it.
+        assert!((number(point, 5) - number(row, 5)).abs() <= 100.0 * plan.pipeline.noise, "{point:?}");
+    }
+}
+
+/// A trial that goes past the budget was not paid for.
+fn the_summary_counts_what_was_paid_for(plan: &Plan, summary: &Summary, curve: &[Line]) {
+    let outcome = &summary.strategies[&curve[0][1]];
+    let run = outcome.per_sim.sim.iter().position(|sim| sim.to_string() == curve[0][2]).unwrap();
+    let paid: Vec<&Line> = curve.iter().filter(|row| number(row, 4) <= plan.budget_cost() + 1e-6).collect();
+    assert_eq!(outcome.per_sim.final_regret[run], number(paid[paid.len() - 1], 7));
+    for (name, regret) in THRESHOLDS {
+        let cost = paid.iter().find(|row| number(row, 7) <= regret).map(|row| number(row, 4));
+        assert_eq!(outcome.per_sim.cost_to[name][run], cost);
+    }
 }
 
 /// Γ from the points and the plan's costs alone, with texts compared as they stand.

@@ -13,7 +13,7 @@ fn lambo_lab(folder: &Path, arguments: &[&str]) -> Output {
 }
 
 fn play(folder: &Path, player: &str, sims: &str) -> Output {
-    let with = ["--sims", sims, "--trials", "9", "--out", "games", "--player", "sh", "-c", player, "player"];
+    let with = ["--sims", sims, "--out", "games", "--player", "sh", "-c", player, "player"];
     lambo_lab(folder, &[&["peers", "plan.toml", "--peers", "smac3"][..], &with].concat())
 }
 
@@ -24,6 +24,8 @@ fn toy(name: &str) -> PathBuf {
     let plan = format!("{toy}[peers]\ngames = \"games\"\nnames = [\"smac3\", \"optuna-tpe\"]\n");
     std::fs::write(folder.join("plan.toml"), &plan).unwrap();
     let others = plan.replace("[1, 2]", "[2, 1]").replace("[10, 1]", "[3, 2]");
+    let longer = toy.replace("budget = 6", "budget = 9");
+    std::fs::write(folder.join("longer.toml"), plan.replace(&toy, &longer)).unwrap();
     std::fs::write(folder.join("other.toml"), others).unwrap();
     folder
 }
@@ -56,12 +58,33 @@ fn a_game_is_played_once_and_charged_by_every_plan() {
 }
 
 #[test]
+fn a_game_that_is_too_short_does_not_take_part_and_is_played_again() {
+    let folder = toy("peers-short");
+    assert!(play(&folder, PLAYER, "1").status.success());
+    let run = ["run", "longer.toml", "--strategies", "random,smac3", "--sims", "1", "--out", "a"];
+    assert!(String::from_utf8_lossy(&lambo_lab(&folder, &run).stderr).contains("left out for want of games"));
+    std::fs::rename(folder.join("longer.toml"), folder.join("plan.toml")).unwrap();
+    let again = play(&folder, PLAYER, "1");
+    assert!(String::from_utf8_lossy(&again.stderr).contains("1 games, 1 of them played now"));
+    let run = ["run", "plan.toml", "--strategies", "random,smac3", "--sims", "1", "--out", "a"];
+    assert!(!String::from_utf8_lossy(&lambo_lab(&folder, &run).stderr).contains("left out"));
+    // Nobody is left if the only one has no games.
+    let run = ["run", "plan.toml", "--strategies", "optuna-tpe", "--out", "b"];
+    let nobody = lambo_lab(&folder, &run);
+    assert!(
+        nobody.status.code() == Some(2) && String::from_utf8_lossy(&nobody.stderr).contains("nobody is left")
+    );
+}
+
+#[test]
 fn games_of_other_conditions_do_not_take_part_and_a_player_that_ends_is_reported() {
     let folder = toy("peers-wrong");
     let ended = play(&folder, "echo out of order >&2; exit 3", "1");
     let said = String::from_utf8_lossy(&ended.stderr).into_owned();
     assert_eq!(ended.status.code(), Some(2));
     assert!(said.contains("out of order") && said.contains("game 1 of smac3 on hartmann3"), "{said}");
+    let outside = play(&folder, r#"while read line; do echo '{"x":[7,0,0.5],"seconds":1}'; done"#, "1");
+    assert!(String::from_utf8_lossy(&outside.stderr).contains("no point of the unit cube"));
     let babble = play(&folder, "while read line; do echo hello; done", "1");
     assert!(String::from_utf8_lossy(&babble.stderr).contains("hello"));
     assert!(!folder.join("games/hartmann3/smac3-0001.json").exists());

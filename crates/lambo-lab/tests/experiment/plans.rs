@@ -25,6 +25,7 @@ fn every_mistake_is_shown_where_it_is() {
         ("uniform = 4", "uniform = 0", "6:9", "at least one point"),
         ("uniform = 4", "unifrom = 4", "6:11", "unknown variant"),
         ("sims = 3", "sims = 0", "7:8", "at least 1"),
+        ("sims = 3", "sims = 99999999999", "7:8", "at most"),
         ("sims = 3", "noise = nan", "7:9", "finite"),
         ("sims = 3", "cost_model = \"cash\"", "7:14", "`previous` or `cache`"),
         ("sims = 3", "sims =", "7:7", "--help"),
@@ -51,7 +52,7 @@ fn a_variant_needs_a_label_of_its_own_that_can_name_a_file() {
     for suffix in ["../lambo", "a,b", "a b"] {
         assert!(complaint(&variant(suffix, "lambo")).contains("label"), "{suffix}");
     }
-    // `gp` with the suffix `ucb` would be another's label.
+    assert!(complaint(&variant("paper", "lambo")).contains("name of another strategy"));
     let twice = format!(
         "{}[[variant]]\nsuffix = \"2\"\nstart = \"own\"\nstrategies = [\"lambo\"]\n",
         variant("2", "lambo")

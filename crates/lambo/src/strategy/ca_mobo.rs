@@ -70,6 +70,7 @@ impl CaMoboOptions {
             model: ModelOptions::paper(),
             scalarisation: Scalarisation::SmallestUtility,
             freeze: false,
+            effort: Maximiser::default(),
             ..Self::default()
         }
     }

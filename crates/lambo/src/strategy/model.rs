@@ -253,6 +253,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_papers_model_has_one_lengthscale_and_todays_one_for_each_coordinate() {
+        let param = |name: &str| crate::space::Param::float(name, 0.0, 1.0).unwrap();
+        let module = crate::space::Module::new("only", [param("a"), param("b"), param("c")]).unwrap();
+        let space = Space::new([module]).unwrap();
+        let (mut x, y) = (Batch::new(3), [0.3, 0.9, 0.1, 0.5, 0.7]);
+        for i in 0..5 {
+            let at = i as f64 / 5.0;
+            assert!(x.push(&[at, at * at, 1.0 - at]));
+        }
+        let lengthscales = |options: ModelOptions| {
+            let fitted = fit(&options, &space, OutputScale::of(&y), None, 1).run(&x, &y).unwrap();
+            fitted.gp.hyper().lengthscales.len()
+        };
+        assert_eq!(lengthscales(ModelOptions::paper()), 1);
+        assert_eq!(lengthscales(ModelOptions::modern()), 3);
+    }
+
+    #[test]
     fn fits_become_rarer_as_trials_become_many() {
         let due = |options: ModelOptions| (1..=100).filter(|&t| options.is_due(t)).collect::<Vec<_>>();
         assert_eq!(due(ModelOptions::paper()), [1, 26, 51, 76]);
