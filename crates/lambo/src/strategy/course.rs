@@ -6,7 +6,7 @@ use super::stream::{Purpose, seed_of};
 use super::{Design, ModelOptions, Proposal, Source, StrategyError, View, Why};
 use crate::acquisition::{Maximiser, Objective, Region};
 use crate::space::Point;
-use crate::surrogate::Hyper;
+use crate::surrogate::{Family, Hyper};
 
 /// How far a strategy has come.
 #[derive(Clone, Debug)]
@@ -60,6 +60,28 @@ impl Course {
             return Ok(None);
         }
         Model::build(options, view, self.t(), self.hyper.as_ref(), self.seed)
+    }
+
+    /// The same with the likelier of two families, which is chosen anew at every fit; `last` is the one that was chosen before.
+    pub(super) fn likelier_model(
+        &self,
+        view: &View<'_>,
+        design: Design,
+        options: &ModelOptions,
+        families: [Family; 2],
+        last: Option<Family>,
+    ) -> Result<Option<(Model, Family)>, StrategyError> {
+        let with = |family| {
+            let model = self.model(view, design, &ModelOptions { family, ..options.clone() });
+            Ok(model?.map(|model| (model, family)))
+        };
+        if let Some(last) = last.filter(|_| !options.is_due(self.t())) {
+            return with(last);
+        }
+        let [first, second] = families;
+        let (first, second) = (with(first)?, with(second)?);
+        let density = |model: &Option<(Model, Family)>| model.as_ref().and_then(|(model, _)| model.density);
+        Ok(if density(&second) > density(&first) { second } else { first })
     }
 
     /// The next point of the starting design.

@@ -95,7 +95,7 @@ impl ModelOptions {
 
 impl ModelOptions {
     /// Whether iteration `t` (from 1) fits: the first does, and each fit says how long until the next.
-    fn is_due(&self, t: usize) -> bool {
+    pub(super) fn is_due(&self, t: usize) -> bool {
         let mut fit = 1;
         while fit < t {
             let wait = (self.refit_share * fit as f64) as usize;
@@ -113,6 +113,8 @@ pub(super) struct Model {
     pub(super) lowest: f64,
     /// The hyper-parameters in the metric's units, if they were fitted just now.
     pub(super) refitted: Option<Hyper>,
+    /// The log posterior density that the fit reached, up to a constant, if it was just now.
+    pub(super) density: Option<f64>,
 }
 
 impl Model {
@@ -131,26 +133,26 @@ impl Model {
         let lowest = scale.standardise(observed.iter().copied().fold(f64::INFINITY, f64::min));
         let due = options.is_due(t);
         let warm = last.map(|hyper| standardised(hyper, scale));
-        let (mut gp, refitted) = match warm {
-            Some(hyper) if !due => (GaussianProcess::new(options.family, hyper, x, y)?, None),
+        let (mut gp, refitted, density) = match warm {
+            Some(hyper) if !due => (GaussianProcess::new(options.family, hyper, x, y)?, None, None),
             warm => {
                 let fitted =
                     fit(options, view.space, scale, warm.clone(), seed_of(seed, Purpose::Fit, t as u64))
                         .run(&x, &y);
-                let gp = match (fitted, warm) {
-                    (Ok(fitted), _) => fitted.gp,
+                let (gp, density) = match (fitted, warm) {
+                    (Ok(fitted), _) => (fitted.gp, Some(fitted.objective)),
                     // The old explanation is better than none.
-                    (Err(_), Some(hyper)) => GaussianProcess::new(options.family, hyper, x, y)?,
+                    (Err(_), Some(hyper)) => (GaussianProcess::new(options.family, hyper, x, y)?, None),
                     (Err(error), None) => return Err(error.into()),
                 };
                 let kept = restored(gp.hyper(), scale);
-                (gp, Some(kept))
+                (gp, Some(kept), density)
             }
         };
         for point in view.open() {
             gp.fantasise(&view.space.encode(point)?, Fantasy::Mean)?;
         }
-        Ok(Some(Self { gp, scale, lowest, refitted }))
+        Ok(Some(Self { gp, scale, lowest, refitted, density }))
     }
 
     /// What is expected at a point of the unit cube, in the metric's units.
