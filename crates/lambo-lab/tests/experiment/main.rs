@@ -9,4 +9,5 @@ mod files;
 mod panels;
 mod peers;
 mod plans;
+mod published;
 mod verdicts;
