@@ -3,8 +3,10 @@
 use super::files::{Line, SIMS, by_run, number, plan, rows, run};
 use lambo::space::CostModel;
 use lambo::strategy::Design;
+use lambo::study::Event;
 use lambo_lab::experiment::output::COLUMNS;
 use lambo_lab::experiment::plan::Plan;
+use lambo_lab::experiment::record::Record;
 use lambo_lab::experiment::start::Start;
 use lambo_lab::experiment::summary::{Summary, THRESHOLDS};
 use std::collections::BTreeSet;
@@ -47,6 +49,7 @@ fn check(plan: &Plan, folder: &Path) {
         costs_follow_from_points(plan, curve, points);
         curves_are_monotone(plan, curve);
         values_are_those_of_the_points(plan, curve, points);
+        points_are_those_of_the_events(folder, points);
         the_summary_counts_what_was_paid_for(plan, &summary, curve);
         let entry = plan.entries.iter().find(|entry| entry.label == curve[0][1]).unwrap();
         if let Start::Design(design) = plan.start_of(entry) {
@@ -61,6 +64,26 @@ fn check(plan: &Plan, folder: &Path) {
         plan.sims * kinds.len(),
         "strategies saw other starting points or noise in the same run"
     );
+}
+
+/// What was charged follows from the points, and the points are what the study's events say was asked for.
+fn points_are_those_of_the_events(folder: &Path, points: &[Line]) {
+    let (label, sim): (&str, usize) = (&points[0][1], points[0][2].parse().unwrap());
+    let text = std::fs::read_to_string(folder.join(format!("runs/{label}-{sim:04}.json"))).unwrap();
+    let record: Record = serde_json::from_str(&text).unwrap();
+    let asked: Vec<_> = record
+        .events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Asked { proposal, .. } => Some(proposal.point.values()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(asked.len(), points.len());
+    for (values, point) in asked.into_iter().zip(points) {
+        let x: Vec<String> = values.iter().map(|value| value.as_float().unwrap().to_string()).collect();
+        assert_eq!(x, point[6..]);
+    }
 }
 
 fn values_are_those_of_the_points(plan: &Plan, curve: &[Line], points: &[Line]) {
