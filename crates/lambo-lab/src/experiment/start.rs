@@ -9,6 +9,7 @@ use lambo::strategy::{
     ModelOptions, Pbgi, PbgiOptions, Proposal, Source, Strategy, StrategyError, SwitchEipu,
     SwitchEipuOptions, Thompson, ThompsonOptions, View, Why, by_name,
 };
+use lambo::surrogate::Family;
 
 /// A strategy that is given its first points.
 #[derive(Debug)]
@@ -31,6 +32,7 @@ pub enum Start {
 ///
 /// Beside the names of the engine there are versions for figures: `…-paper` are the baselines as the paper on LaMBO had them, `gp-ucb-modern` is
 /// `gp-ucb` with today's model and the root of β, `eipu-prefix-careful` is `eipu-prefix` with a fit at every trial and as hard a search as `gp-ei`.
+/// `gp-ei-matern` and `gp-ei-se` have one kernel each, `gp-ei-paper-ard` the paper's with a lengthscale for each coordinate.
 pub fn build(name: &str, space: &Space, start: Start, seed: u64, budget: f64) -> Result<Box<dyn Strategy>> {
     let Start::Design(design) = start else { return version(name, space, None, seed) };
     let inner: Box<dyn Strategy> = match name {
@@ -79,6 +81,8 @@ fn version(name: &str, space: &Space, design: Option<Design>, seed: u64) -> Resu
         effort: Maximiser::default(),
         ..EipuPrefixOptions::default()
     };
+    let ard = || ModelOptions { shared_lengthscale: false, ..ModelOptions::paper() };
+    let smooth = || ModelOptions { family: Family::SquaredExponential, ..ModelOptions::modern() };
     let modern_ucb =
         || GpUcbOptions { model: ModelOptions::modern(), beta: Beta::Sqrt, ..GpUcbOptions::default() };
     Ok(match name {
@@ -86,6 +90,9 @@ fn version(name: &str, space: &Space, design: Option<Design>, seed: u64) -> Resu
         "gp-ucb-modern" => with!(GpUcb, modern_ucb()),
         "gp-ei" => with!(GpEi, GpEiOptions::default()),
         "gp-ei-paper" => with!(GpEi, GpEiOptions::paper()),
+        "gp-ei-paper-ard" => with!(GpEi, GpEiOptions { model: ard(), ..GpEiOptions::paper() }),
+        "gp-ei-matern" => with!(GpEi, GpEiOptions { rival: None, ..GpEiOptions::default() }),
+        "gp-ei-se" => with!(GpEi, GpEiOptions { model: smooth(), rival: None, ..GpEiOptions::default() }),
         "mes" => with!(GpMes, GpMesOptions::default()),
         "mes-paper" => with!(GpMes, GpMesOptions::paper()),
         "eipu" => with!(Eipu, EipuOptions::default()),

@@ -1,7 +1,9 @@
 //! Plans that are refused say where, what and how to mend it.
 
 use super::files::TOY;
+use lambo::strategy::Design;
 use lambo_lab::experiment::plan::Plan;
+use lambo_lab::experiment::start::{self, Start};
 use lambo_lab::experiment::switching;
 use proptest::prelude::*;
 
@@ -72,6 +74,36 @@ fn rows_show_those_who_compete_and_peers_are_known() {
     assert_eq!(plan.entries[3].label, "smac3");
     assert!(complaint(&peers("smack")).contains("optuna-tpe"));
     assert!(complaint(&TOY.replace("{ uniform = 4 }", "\"own\"")).contains("what all share"));
+}
+
+#[test]
+fn versions_for_figures_compete_with_settings_of_their_own() {
+    let names = [
+        "gp-ucb",
+        "gp-ucb-modern",
+        "gp-ei",
+        "gp-ei-paper",
+        "gp-ei-paper-ard",
+        "gp-ei-matern",
+        "gp-ei-se",
+        "mes",
+        "mes-paper",
+        "eipu",
+        "eipu-paper",
+        "eipu-prefix",
+        "eipu-prefix-careful",
+        "carbo",
+        "carbo-paper",
+        "ca-mobo",
+        "ca-mobo-paper",
+    ];
+    let space = Plan::parse("toy.toml", TOY).unwrap().pipeline.space().unwrap();
+    let settings = |name: &&str| {
+        let start = Start::Design(Design::Uniform(4));
+        start::build(name, &space, start, 1, 55.0).unwrap().settings()
+    };
+    let different: std::collections::BTreeSet<String> = names.iter().map(settings).collect();
+    assert_eq!(different.len(), names.len());
 }
 
 #[test]
