@@ -1,0 +1,3 @@
+//! The `lambo` command.
+
+fn main() {}

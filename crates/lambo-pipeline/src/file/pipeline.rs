@@ -1,0 +1,98 @@
+//! A checked pipeline: nothing in it needs to be checked again.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use lambo::space::Space;
+use lambo::study::Direction;
+use serde_json::{Map, Value};
+
+use super::template::Template;
+
+/// Stages in order, what can be tuned in them, and how the study goes.
+#[derive(Clone, Debug)]
+pub struct Pipeline {
+    /// The file, as it was named.
+    pub file: PathBuf,
+    /// The directory that holds the file, made absolute: stages run there, and state lives in `.lambo/` below it.
+    pub root: PathBuf,
+    /// The conversation.
+    pub study: StudyPlan,
+    /// In the order of the file, in which every stage comes after those that it needs.
+    pub stages: Vec<Stage>,
+    /// One module for each stage, wired alike.
+    pub space: Space,
+    /// How many bytes the cache may hold; without a limit if `None`.
+    pub cache_limit: Option<u64>,
+}
+
+/// How the study goes.
+#[derive(Clone, Debug)]
+pub struct StudyPlan {
+    /// Its name in the journal; letters, digits, `-`, `_` and `.`.
+    pub name: String,
+    /// A key of the `result.json` that the last stage writes.
+    pub metric: String,
+    /// What is better.
+    pub direction: Direction,
+    /// A name of the engine's catalogue, or `auto`.
+    pub strategy: String,
+    /// Its options.
+    pub options: Map<String, Value>,
+    /// What all dice come from.
+    pub seed: u64,
+    /// When to stop.
+    pub budget: Budget,
+    /// Trials that may fail from the beginning, before the study gives up on a pipeline that never works.
+    pub give_up_after: usize,
+}
+
+/// When to stop: the first one reached ends the study.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Budget {
+    /// Trials asked.
+    pub trials: Option<usize>,
+    /// What the stages that ran may cost, in seconds where costs are measured.
+    pub cost: Option<f64>,
+    /// Time with `lambo run` at work.
+    pub wall: Option<Duration>,
+    /// A value that is good enough.
+    pub target: Option<f64>,
+}
+
+/// One command of the pipeline.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    /// Its name: letters, digits, `-` and `_`.
+    pub name: String,
+    /// The arguments, the program first.
+    pub run: Vec<Template>,
+    /// Files and directories whose content counts, relative to the root or absolute where declared as outside.
+    pub inputs: Vec<PathBuf>,
+    /// Variables that are set for the command; part of the cache key.
+    pub env: BTreeMap<String, String>,
+    /// Variables of the caller whose values are part of the cache key.
+    pub watch_env: Vec<String>,
+    /// How long it may take.
+    pub timeout: Option<Duration>,
+    /// How often a failed run is tried again.
+    pub retries: u32,
+    /// What a run costs.
+    pub cost: StageCost,
+    /// The stages that it needs directly, by number, all lower than its own.
+    pub after: Vec<usize>,
+    /// Names of its parameters, in the order of the file.
+    pub params: Vec<String>,
+}
+
+/// What a run of a stage costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum StageCost {
+    /// The seconds that it took.
+    Measured,
+    /// The key `cost` of the stage's own `result.json`.
+    Reported,
+    /// Known beforehand.
+    Given(f64),
+}
