@@ -1,0 +1,116 @@
+//! The content of declared inputs, hashed once and again only where a file may have changed.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use super::hash::{self, Stat};
+
+/// Remembers the hash of every file that it has read.
+#[derive(Debug, Default)]
+pub struct Inputs {
+    known: Mutex<BTreeMap<PathBuf, (Stat, String)>>,
+}
+
+/// An input that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "cannot read the input {}: {source}; restore it, or take it out of `inputs`", .path.display()
+)]
+pub struct InputError {
+    /// As it stands in the file.
+    pub path: PathBuf,
+    /// Why.
+    pub source: io::Error,
+}
+
+impl Inputs {
+    /// The hash of a file, or of a directory with all that is below it.
+    pub fn hash(&self, root: &Path, input: &Path) -> Result<String, InputError> {
+        let failed = |source| InputError { path: input.to_owned(), source };
+        let path = root.join(input);
+        // Declared inputs may be links: it is what they lead to that counts.
+        if !fs::metadata(&path).map_err(failed)?.is_dir() {
+            return self.file(&path).map_err(failed);
+        }
+        let mut hasher = blake3::Hasher::new();
+        for found in hash::walk(&path).map_err(failed)? {
+            let below = path.join(&found.path);
+            let content = if found.metadata.is_dir() {
+                "empty directory".to_owned()
+            } else if fs::metadata(&below).is_ok_and(|target| target.is_file()) {
+                self.file(&below).map_err(failed)?
+            } else {
+                // A link to a directory or to nothing counts as the text of the link; pipes and sockets count by name.
+                fs::read_link(&below).map_or_else(|_| "special".to_owned(), |to| format!("link {to:?}"))
+            };
+            // Lengths first, so that no two trees give the same sequence of bytes.
+            for part in [found.path.as_bytes(), content.as_bytes()] {
+                hasher.update(&(part.len() as u64).to_le_bytes());
+                hasher.update(part);
+            }
+        }
+        Ok(hasher.finalize().to_hex().to_string())
+    }
+
+    fn file(&self, path: &Path) -> io::Result<String> {
+        let stat = Stat::of(&fs::metadata(path)?);
+        if let Ok(known) = self.known.lock()
+            && let Some((_, hash)) = known.get(path).filter(|(seen, _)| *seen == stat)
+        {
+            return Ok(hash.clone());
+        }
+        let hash = hash::file(path)?;
+        // A file that is written to while it is read is not remembered.
+        if Stat::of(&fs::metadata(path)?) == stat
+            && let Ok(mut known) = self.known.lock()
+        {
+            known.insert(path.to_owned(), (stat, hash.clone()));
+        }
+        Ok(hash)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_counts_not_times() {
+        let dir = tempfile::tempdir().unwrap();
+        let inputs = Inputs::default();
+        let hash = |name: &str| inputs.hash(dir.path(), Path::new(name)).unwrap();
+        fs::write(dir.path().join("a"), "one").unwrap();
+        let first = hash("a");
+        fs::write(dir.path().join("a"), "two").unwrap();
+        assert_ne!(hash("a"), first);
+        fs::write(dir.path().join("a"), "one").unwrap();
+        assert_eq!(hash("a"), first);
+    }
+
+    #[test]
+    fn a_directory_counts_with_names_and_depths() {
+        let dir = tempfile::tempdir().unwrap();
+        let inputs = Inputs::default();
+        let hash = || inputs.hash(dir.path(), Path::new("d")).unwrap();
+        fs::create_dir_all(dir.path().join("d/sub")).unwrap();
+        let empty = hash();
+        fs::write(dir.path().join("d/sub/x"), "1").unwrap();
+        let one = hash();
+        fs::rename(dir.path().join("d/sub/x"), dir.path().join("d/x")).unwrap();
+        let moved = hash();
+        fs::remove_dir(dir.path().join("d/sub")).unwrap();
+        let all = [empty, one, moved, hash()];
+        for (i, a) in all.iter().enumerate() {
+            assert!(all.iter().skip(i + 1).all(|b| a != b), "{i}");
+        }
+    }
+
+    #[test]
+    fn a_missing_input_is_named() {
+        let error = Inputs::default().hash(Path::new("/"), Path::new("no/such")).unwrap_err();
+        assert!(error.to_string().contains("no/such"), "{error}");
+    }
+}

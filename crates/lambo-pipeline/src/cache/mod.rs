@@ -1,0 +1,25 @@
+//! The stage cache: outputs by what determines them, complete or not there at all.
+//!
+//! ```text
+//! .lambo/cache/<key>/out/…        what the stage wrote into {out}
+//! .lambo/cache/<key>/entry.json   the key in full, a manifest of the files with their hashes, cost, times
+//! .lambo/tmp/<key>.…/             a stage at work; renamed to its place in one step once it has finished
+//! .lambo/locks/<key>              held by whoever runs the stage, so that nobody else does
+//! ```
+//!
+//! An entry that is being read is locked too (shared, on its `entry.json`), so that no eviction takes it away.
+
+mod entry;
+mod evict;
+mod hash;
+mod inputs;
+mod key;
+mod store;
+mod why;
+
+pub use entry::{Entry, FileFacts, FileKind, Maker};
+pub use evict::Evicted;
+pub use inputs::{InputError, Inputs};
+pub use key::{KEY_FORMAT, KeyId, StageKey};
+pub use store::{Cache, CacheError, Claim, Hit, Listed, Staging, Verdict};
+pub use why::{Difference, Nearest};

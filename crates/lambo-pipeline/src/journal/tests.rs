@@ -1,0 +1,1 @@
+//! What every journal must do, and what the SQLite one does besides.

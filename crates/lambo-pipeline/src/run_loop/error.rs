@@ -1,0 +1,91 @@
+//! Why a run ends before its budget does.
+
+use std::path::PathBuf;
+
+use lambo::study::StudyError;
+
+use super::hold::Holder;
+use crate::cache::{CacheError, InputError};
+use crate::disk::DiskError;
+use crate::journal::JournalError;
+
+/// Why a run ends before its budget does. Whatever it is, what was told is in the journal, and what finished is in the cache.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// Another process runs this study.
+    #[error(
+        "study `{study}` is being run by {holder}; wait for it, watch it with `lambo status`, or stop it first"
+    )]
+    Held {
+        /// The study.
+        study: String,
+        /// Who runs it.
+        holder: Holder,
+    },
+    /// The pipeline is not the one that the earlier trials ran.
+    #[error(
+        "study `{study}` has results of another pipeline: {}\ngive the study a new `name` to begin afresh (stages that did not change are reused), or go on with `--accept-changes` if old and new results can be compared",
+        changes.join("; ")
+    )]
+    Changed {
+        /// The study.
+        study: String,
+        /// What differs.
+        changes: Vec<String>,
+    },
+    /// The study's events do not fit the file.
+    #[error(
+        "study `{study}` cannot be continued with this file: {source}\nrestore the file, or give the study a new `name` to begin afresh (stages that did not change are reused)"
+    )]
+    Replay {
+        /// The study.
+        study: String,
+        /// Why.
+        source: Box<StudyError>,
+    },
+    /// No trial has ever worked.
+    #[error("all {failed} trials failed, so the study gives up; the last one: {reason}{}", log_hint(.log))]
+    EverythingFailed {
+        /// How many.
+        failed: usize,
+        /// Why the last one did.
+        reason: String,
+        /// Its log.
+        log: Option<PathBuf>,
+    },
+    /// An input changed while the study ran.
+    #[error(
+        "the input `{input}` of stage `{stage}` changed while the study ran, so that results cannot be compared any more; restore it and run again, or begin a study of another name"
+    )]
+    InputChanged {
+        /// The stage.
+        stage: String,
+        /// The input.
+        input: String,
+    },
+    /// The engine refused.
+    #[error(transparent)]
+    Study(#[from] StudyError),
+    /// The journal cannot be read or written.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The cache cannot be read or written.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+    /// An input cannot be read.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// A file cannot be written.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// A worker thread ended without a word.
+    #[error(
+        "a worker ended unexpectedly; this is a fault of lambo, and nothing told is lost: run the same command again"
+    )]
+    Worker,
+}
+
+fn log_hint(log: &Option<PathBuf>) -> String {
+    log.as_ref().map_or(String::new(), |log| format!("\nits words are in {}", log.display()))
+}

@@ -1,0 +1,64 @@
+//! What runs at this moment, in a small file for whoever asks from outside.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use serde::{Deserialize, Serialize};
+
+use crate::disk::Disk;
+use crate::state_dir::StateDir;
+
+/// A stage at work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunningStage {
+    /// The trial.
+    pub trial: u64,
+    /// The stage.
+    pub stage: String,
+    /// When it began, in seconds since 1970.
+    pub began: f64,
+    /// How long its runs took so far, on average.
+    pub expected: Option<f64>,
+}
+
+/// The stages at work; the file is gone when the session ends.
+#[derive(Debug)]
+pub struct Live {
+    path: PathBuf,
+    disk: Disk,
+    running: Mutex<Vec<RunningStage>>,
+}
+
+impl Live {
+    pub(super) fn new(state: &StateDir, study: &str, disk: Disk) -> Self {
+        Self { path: state.live(study), disk, running: Mutex::default() }
+    }
+
+    /// What runs according to the file; nothing if there is none.
+    pub fn read(state: &StateDir, study: &str) -> Vec<RunningStage> {
+        let text = fs::read(state.live(study)).unwrap_or_default();
+        serde_json::from_slice(&text).unwrap_or_default()
+    }
+
+    pub(super) fn began(&self, stage: RunningStage) {
+        self.change(|running| running.push(stage));
+    }
+
+    pub(super) fn ended(&self, trial: u64, stage: &str) {
+        self.change(|running| running.retain(|r| r.trial != trial || r.stage != stage));
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Vec<RunningStage>)) {
+        let Ok(mut running) = self.running.lock() else { return };
+        change(&mut running);
+        // Only a courtesy to lookers-on: the study does not depend on it.
+        let _ = self.disk.replace(&self.path, &serde_json::to_vec(&*running).unwrap_or_default());
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        let _ = self.disk.remove_file(&self.path);
+    }
+}

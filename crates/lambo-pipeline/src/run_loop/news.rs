@@ -1,0 +1,141 @@
+//! What a run has to say while it goes on.
+
+use lambo::study::StopReason;
+use lambo::trial::Proposed;
+
+use crate::record::StageRecord;
+
+/// Something that people who watch a run want to know.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum News<'a> {
+    /// A trial begins.
+    Asked {
+        /// It.
+        trial: &'a Proposed,
+        /// Why it was proposed.
+        why: String,
+        /// Whether an earlier process had begun it.
+        resumed: bool,
+    },
+    /// A stage begins.
+    StageBegan {
+        /// The trial.
+        trial: u64,
+        /// The stage.
+        stage: &'a str,
+        /// From 1.
+        attempt: u32,
+        /// How long its runs took so far, on average.
+        expected: Option<f64>,
+    },
+    /// A stage has ended, or its output was there.
+    StageEnded {
+        /// The trial.
+        trial: u64,
+        /// What happened.
+        record: &'a StageRecord,
+    },
+    /// A stage failed once, and is tried again or not.
+    StageFailed {
+        /// The trial.
+        trial: u64,
+        /// The stage.
+        stage: &'a str,
+        /// What went wrong.
+        problem: &'a str,
+        /// The last words of its log.
+        words: &'a [String],
+        /// Its log.
+        log: &'a std::path::Path,
+        /// Whether it is tried again.
+        again: bool,
+    },
+    /// A cached output was found damaged, and is made again.
+    Damaged {
+        /// The stage.
+        stage: &'a str,
+        /// What was wrong.
+        problem: &'a str,
+    },
+    /// A trial has its outcome.
+    Told {
+        /// Its number.
+        trial: u64,
+        /// Its value.
+        value: Option<f64>,
+        /// Why it has none.
+        reason: Option<&'a str>,
+        /// Whether it is the best so far.
+        improved: bool,
+        /// What it was charged.
+        charged: Option<f64>,
+        /// How the study stands.
+        standing: Standing,
+    },
+    /// A budget is reached.
+    Reached {
+        /// Which.
+        reason: &'a Reached,
+    },
+}
+
+/// How a study stands.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Standing {
+    /// Trials asked.
+    pub asked: usize,
+    /// Trials told.
+    pub told: usize,
+    /// The best value.
+    pub best: Option<f64>,
+    /// What was spent.
+    pub spent: f64,
+    /// How long processes have worked on it, in seconds.
+    pub wall: f64,
+}
+
+/// Why no new trial begins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reached {
+    /// A rule of the engine.
+    Rule(StopReason),
+    /// So many seconds of work.
+    Wall(f64),
+    /// So many proposals in a row had been tried before.
+    NothingNew(usize),
+    /// Somebody said stop.
+    Asked,
+}
+
+/// Whoever watches.
+pub trait Watcher: Sync {
+    /// Takes the news; called from the thread that has them.
+    fn see(&self, news: &News<'_>);
+}
+
+/// Nobody watches.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Quiet;
+
+impl Watcher for Quiet {
+    fn see(&self, _: &News<'_>) {}
+}
+
+impl Reached {
+    /// Whether the study is complete, and not merely interrupted.
+    pub fn is_finished(&self) -> bool {
+        *self != Self::Asked
+    }
+}
+
+impl std::fmt::Display for Reached {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Rule(reason) => reason.fmt(f),
+            Self::Wall(limit) => write!(f, "{limit} s of work were reached"),
+            Self::NothingNew(count) => write!(f, "the last {count} proposals had all been tried before"),
+            Self::Asked => f.write_str("it was asked to stop"),
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The loop itself: workers that take the next trial, run it and tell what became of it.
+
+use lambo::strategy::StrategyError;
+use lambo::study::StudyError;
+use lambo::trial::{Outcome, Proposed};
+
+use super::error::RunError;
+use super::news::{News, Reached};
+use super::session::{Core, Session};
+use super::trial::{TrialEnd, TrialRun};
+use crate::journal::Record;
+
+/// How a session ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ended {
+    /// Why no more trials began.
+    pub reached: Reached,
+    /// Trials that wait to be continued.
+    pub open: usize,
+}
+
+/// After so many proposals in a row that had been made before, the strategy has nothing left: a finite space is used up.
+const STALE: usize = 50;
+
+impl Session<'_> {
+    /// Runs trials until a budget is reached or a stop is asked for.
+    pub fn run(self) -> Result<Ended, RunError> {
+        let workers = self.options.workers.max(1);
+        let panicked = std::thread::scope(|scope| {
+            let handles: Vec<_> = (0..workers).map(|_| scope.spawn(|| self.work())).collect();
+            handles.into_iter().filter_map(|handle| handle.join().err()).count() > 0
+        });
+        if panicked {
+            return Err(RunError::Worker);
+        }
+        let mut core = self.core()?;
+        if let Some(failure) = core.failure.take() {
+            // The journal may be what failed: a last word is welcome, not needed.
+            let _ = core.close(false, failure.to_string());
+            return Err(failure);
+        }
+        let reached = core.reached.unwrap_or(Reached::Asked);
+        let open = core.study.open().count();
+        core.close(reached.is_finished() && open == 0, reached.to_string())?;
+        Ok(Ended { reached, open })
+    }
+
+    fn work(&self) {
+        let outcome = self.work_until_done();
+        if let (Err(error), Ok(mut core)) = (outcome, self.core()) {
+            // The first error is the one to tell; what follows from it is not.
+            core.failure.get_or_insert(error);
+            self.options.stop.now();
+        }
+    }
+
+    fn work_until_done(&self) -> Result<(), RunError> {
+        while let Some(trial) = self.next()? {
+            match self.run_trial(&trial)? {
+                Some(run) => self.tell(trial, run)?,
+                // Stopped at once: the trial stays open, and is continued by whoever comes next.
+                None => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    /// The next trial to run, written down before anything runs for it.
+    fn next(&self) -> Result<Option<Proposed>, RunError> {
+        let mut core = self.core()?;
+        if core.failure.is_some() || self.options.stop.is_asked() {
+            core.reached.get_or_insert(Reached::Asked);
+            return Ok(None);
+        }
+        if let Some(trial) = core.resumed.pop_front() {
+            let why = core.study.why(trial.id()).map(ToString::to_string).unwrap_or_default();
+            self.watcher.see(&News::Asked { trial: &trial, why, resumed: true });
+            return Ok(Some(trial));
+        }
+        if let Some(reached) = self.reached(&core) {
+            self.watcher.see(&News::Reached { reason: &reached });
+            core.reached.get_or_insert(reached);
+            return Ok(None);
+        }
+        let trial = match core.study.ask() {
+            Ok(trial) => trial,
+            // Other workers try all that is left.
+            Err(StudyError::Strategy(error)) if *error == StrategyError::Exhausted => {
+                core.reached.get_or_insert(Reached::NothingNew(1));
+                return Ok(None);
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let new = core.seen.insert(trial.point().to_string());
+        core.stale = if new { 0 } else { core.stale + 1 };
+        core.write(|event| Record::Study { event })?;
+        let why = core.study.why(trial.id()).map(ToString::to_string).unwrap_or_default();
+        self.watcher.see(&News::Asked { trial: &trial, why, resumed: false });
+        Ok(Some(trial))
+    }
+
+    fn reached(&self, core: &Core) -> Option<Reached> {
+        let wall = self.pipeline.study.budget.wall.map(|wall| wall.as_secs_f64());
+        if let Some(reason) = core.study.stopped() {
+            Some(Reached::Rule(reason))
+        } else if let Some(limit) = wall.filter(|limit| core.wall() >= *limit) {
+            Some(Reached::Wall(limit))
+        } else {
+            (core.stale >= STALE).then_some(Reached::NothingNew(STALE))
+        }
+    }
+
+    fn tell(&self, trial: Proposed, run: TrialRun) -> Result<(), RunError> {
+        let id = trial.id();
+        let mut core = self.core()?;
+        let TrialRun { end, stages, measured, finished } = run;
+        // A value that the engine cannot use is a failure with a reason.
+        let (outcome, value, reason) = match end {
+            TrialEnd::Value(value) => match trial.clone().observe(value) {
+                Ok(observed) => {
+                    (Outcome::from(observed.measured(measured).map_err(StudyError::from)?), Some(value), None)
+                }
+                Err(error) => {
+                    let reason = error.to_string();
+                    let failed = trial.fail(reason.clone()).after(finished);
+                    (failed.measured(measured).map_err(StudyError::from)?.into(), None, Some(reason))
+                }
+            },
+            TrialEnd::Failed(reason) => {
+                let failed = trial.fail(reason.clone()).after(finished);
+                (failed.measured(measured).map_err(StudyError::from)?.into(), None, Some(reason))
+            }
+        };
+        let best_before = core.study.account().best();
+        core.study.tell(outcome)?;
+        let charged = core.study.account().charges().last().and_then(|charge| charge.cost);
+        core.write(|event| Record::Told { event, charged, stages: stages.clone() })?;
+        let best = core.study.account().best();
+        let (improved, standing) = (best != best_before, core.standing());
+        self.watcher.see(&News::Told {
+            trial: id.index(),
+            value,
+            reason: reason.as_deref(),
+            improved,
+            charged,
+            standing,
+        });
+        self.give_up(&core, reason, id.index())
+    }
+
+    /// A pipeline that has never worked will not work by itself.
+    fn give_up(&self, core: &Core, reason: Option<String>, trial: u64) -> Result<(), RunError> {
+        let charges = core.study.account().charges();
+        let Some(reason) = reason else { return Ok(()) };
+        if core.study.account().best().is_some() || charges.len() < self.pipeline.study.give_up_after {
+            return Ok(());
+        }
+        let failed = self.pipeline.stages.iter().map(|stage| self.log_path(trial, &stage.name, 1));
+        let log = failed.into_iter().filter(|log| log.exists()).last();
+        Err(RunError::EverythingFailed { failed: charges.len(), reason, log })
+    }
+}
