@@ -53,6 +53,7 @@ mod slice;
 #[allow(clippy::module_inception)]
 // The folder is named after the word of the field, and so is its main type.
 mod space;
+mod wiring;
 
 pub use crate::numeric::Batch;
 pub use cut::Cut;
@@ -60,9 +61,10 @@ pub use expr::{Expr, ExprError, ExprErrorKind, MAX_DEPTH, MAX_SOURCE, Verdict};
 pub use float::FloatRange;
 pub use int::IntRange;
 pub use module::{Cost, Module, ModuleError};
-pub use movement::{CostModel, Movement, MovementError, RunHistory, Wiring};
+pub use movement::{CostModel, Movement, MovementError, RunHistory};
 pub use name::{MAX_NAME, NameError};
 pub use param::{Domain, MAX_CHOICES, Param, ParamError};
 pub use point::{Point, PointError, Value};
 pub use region::RegionError;
 pub use space::{Axis, MAX_DIM, MAX_FORBIDDEN, MAX_MODULES, MAX_PARAMS, Space, SpaceError};
+pub use wiring::{Graph, Wiring};

@@ -25,15 +25,6 @@ pub enum CostModel {
     Cache,
 }
 
-/// Which module needs the output of which. Only [`Wiring::feeds`] is ever asked, so that a graph can join the chain.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Wiring {
-    /// Every module needs the one before it.
-    #[default]
-    Chain,
-}
-
 /// Which modules must run for a point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Movement {
@@ -81,15 +72,6 @@ pub enum MovementError {
     /// Costs whose sum is past the largest double.
     #[error("the costs add up to more than a number can hold; use a larger unit")]
     Overflow,
-}
-
-impl Wiring {
-    /// Whether module `m` must run when module `k` has changed; a module feeds itself.
-    pub fn feeds(&self, k: usize, m: usize) -> bool {
-        match self {
-            Self::Chain => k <= m,
-        }
-    }
 }
 
 impl Movement {

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use super::cut::Cut;
 use super::expr::{Expr, ExprError, Verdict};
 use super::module::{Module, ModuleError};
-use super::movement::Wiring;
 use super::param::{Param, ParamError};
 use super::point::{Point, PointError};
 use super::reach::{Coded, CubeBox, Typed};
 use super::region::RegionError;
+use super::wiring::Wiring;
 
 /// The most parameters of a space: surrogates over more than a few dozen already learn little.
 pub const MAX_PARAMS: usize = 1_000;
@@ -42,7 +42,7 @@ pub struct Space {
     cuts: Vec<Vec<Cut>>,
     /// Every forbidden region, of modules and joint, over all parameters.
     forbidden: Vec<Expr>,
-    wiring: Wiring,
+    pub(super) wiring: Wiring,
 }
 
 /// How a coordinate of the unit cube can move.
@@ -112,6 +112,26 @@ pub enum SpaceError {
         first: Arc<str>,
         /// The later module.
         second: Arc<str>,
+    },
+    /// Not one list of needed modules per module.
+    #[error("there are {modules} modules but {found} lists of what they need; give one for each")]
+    WiringLength {
+        /// How many modules there are.
+        modules: usize,
+        /// How many lists were given.
+        found: usize,
+    },
+    /// A module that needs itself, a later one, or one that does not exist.
+    #[error(
+        "module `{module}` (number {number}, counted from 0) cannot need module number {needs}; put what it needs before it"
+    )]
+    WiringOrder {
+        /// The module.
+        module: Arc<str>,
+        /// Its number, counted from 0.
+        number: usize,
+        /// The number of what it was said to need.
+        needs: usize,
     },
     /// A point or a box of the wrong dimension.
     #[error("the unit cube has {expected} coordinates, not {found}; give one number for each")]

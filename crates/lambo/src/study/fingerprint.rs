@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::space::{Cost, Domain, Param, Space};
+use crate::space::{Cost, Domain, Param, Space, Wiring};
 
-/// One line for each module, parameter, cut and forbidden region.
+/// One line for each module, parameter, cut and forbidden region; in a graph also for what each module needs.
 pub(super) fn fingerprint(space: &Space) -> String {
     let mut lines = Vec::new();
     for (m, module) in space.modules().iter().enumerate() {
@@ -14,6 +14,7 @@ pub(super) fn fingerprint(space: &Space) -> String {
             Cost::Unknown => "unknown".into(),
         };
         lines.push(format!("module {}, cost {cost}", module.name()));
+        lines.extend(after(space, m));
         lines.extend(module.params().iter().map(param));
         lines.extend(space.cuts(m).iter().map(|cut| format!("cut {cut}")));
     }
@@ -31,6 +32,16 @@ pub(super) fn first_difference(a: &str, b: &str) -> (String, String) {
             return (line(a), line(b));
         }
     }
+}
+
+/// What a module of a graph needs; chains say nothing, as they did before there were graphs.
+fn after(space: &Space, m: usize) -> Option<String> {
+    if *space.wiring() == Wiring::Chain {
+        return None;
+    }
+    let name = |k: usize| space.modules().get(k).map(|module| module.name().to_string());
+    let needs: Vec<String> = space.wiring().needs(m).into_iter().filter_map(name).collect();
+    Some(if needs.is_empty() { "after nothing".into() } else { format!("after {}", needs.join(" ")) })
 }
 
 fn param(param: &Param) -> String {
@@ -89,6 +100,16 @@ mod tests {
             "forbid x > 1 and n < 4",
         ];
         assert_eq!(fingerprint(&space(2.0)).lines().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_graph_says_what_each_module_needs_and_a_chain_does_not() {
+        let graph = space(2.0).wired(&[vec![], vec![], vec![0, 1]]).unwrap();
+        let text = fingerprint(&graph);
+        let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("after")).collect();
+        assert_eq!(lines, ["after nothing", "after nothing", "after load fit"]);
+        let chain = space(2.0).wired(&[vec![], vec![0], vec![1]]).unwrap();
+        assert_eq!(fingerprint(&chain), fingerprint(&space(2.0)));
     }
 
     #[test]
