@@ -14,7 +14,7 @@ const LARGEST_TESTED: usize = 1_000;
 pub fn sizes(largest: usize) -> Vec<usize> {
     let testing = std::env::args().any(|argument| argument == "--test");
     let largest = if testing { largest.min(LARGEST_TESTED) } else { largest };
-    [50, 200, 500, 1_000, 2_000, 5_000].into_iter().filter(|&n| n <= largest).collect()
+    [50, 200, 500, 1_000, 2_000, 5_000, 20_000].into_iter().filter(|&n| n <= largest).collect()
 }
 
 /// The size `n` alone, or the largest that tests allow.

@@ -9,6 +9,7 @@ mod bandit;
 mod data;
 mod kernels;
 mod strategy;
+mod study;
 mod surrogate;
 
 fn main() {

@@ -8,7 +8,8 @@
 //!
 //! - `Γ`: movement cost;  `cₘ`: cost of module m;  `x₁..ₘ`: the values of all modules upstream of m, and its own
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use super::module::Cost;
@@ -35,12 +36,12 @@ pub struct Movement {
 }
 
 /// The runs so far: what both cost models need to know of them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunHistory {
     /// The last point, and how many modules ran to their end on it.
     last: Option<(Point, usize)>,
-    /// Every module with the values that reached it.
-    prefixes: BTreeSet<(usize, Vec<Value>)>,
+    /// Every module with the values that reached it, and how often they did.
+    prefixes: BTreeMap<(usize, Vec<Value>), usize>,
 }
 
 /// Why a movement has no cost.
@@ -107,7 +108,7 @@ impl RunHistory {
             },
             CostModel::Cache => {
                 let runs: Vec<bool> =
-                    (0..modules).map(|m| !self.prefixes.contains(&(m, prefix(space, next, m)))).collect();
+                    (0..modules).map(|m| !self.prefixes.contains_key(&(m, prefix(space, next, m)))).collect();
                 Movement { first_changed: runs.iter().position(|runs| *runs), runs }
             }
         })
@@ -119,12 +120,40 @@ impl RunHistory {
     }
 
     /// Notes a run that failed: only the first `done` modules have their outputs.
+    ///
+    /// In a graph, later modules of another branch may have run as well; they count as not at hand, which charges too much rather than too little.
     pub fn record_until(&mut self, space: &Space, point: &Point, done: usize) -> Result<(), SpaceError> {
         check(space, point)?;
         let done = done.min(space.modules().len());
-        self.prefixes.extend((0..done).map(|m| (m, prefix(space, point, m))));
+        for m in 0..done {
+            let times = self.prefixes.entry((m, prefix(space, point, m))).or_insert(0);
+            *times = times.saturating_add(1);
+        }
         self.last = Some((point.clone(), done));
         Ok(())
+    }
+
+    /// Takes back that the modules from `done` on have run on a point that was recorded as a whole.
+    pub(crate) fn take_back(&mut self, space: &Space, point: &Point, done: usize) {
+        for m in done..space.modules().len() {
+            if let Entry::Occupied(mut entry) = self.prefixes.entry((m, prefix(space, point, m))) {
+                let times = entry.get_mut();
+                *times = times.saturating_sub(1);
+                if *times == 0 {
+                    entry.remove();
+                }
+            }
+        }
+    }
+
+    /// Makes the last run of `other` the last one here.
+    pub(crate) fn end_like(&mut self, other: &Self) {
+        self.last.clone_from(&other.last);
+    }
+
+    /// Makes this point, on which every module has run, the last one.
+    pub(crate) fn end_with(&mut self, space: &Space, point: &Point) {
+        self.last = Some((point.clone(), space.modules().len()));
     }
 }
 

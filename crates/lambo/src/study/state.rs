@@ -25,7 +25,7 @@ pub(super) struct State {
     open: BTreeSet<usize>,
     /// The runs in the order told: what trials are charged after.
     told: RunHistory,
-    /// The same, and open trials as if they had finished: what proposals are made after.
+    /// The same, and after them open trials in the order asked as if they had finished: what proposals are made after.
     planned: RunHistory,
     costs: Costs,
     account: Account,
@@ -174,7 +174,6 @@ impl State {
         if improves {
             self.best = Some(index);
         }
-        let failed = matches!(outcome, Outcome::Failed(_));
         if let Some(slot) = self.trials.get_mut(index) {
             *slot = match outcome {
                 Outcome::Observed(trial) if self.direction == Direction::Maximize => {
@@ -183,18 +182,12 @@ impl State {
                 other => other.into(),
             };
         }
-        // Told in the order asked, one after the other, the plan has come true.
-        let as_planned = self.open.is_empty() && index + 1 == self.trials.len();
-        if failed || !as_planned { self.plan_anew() } else { Ok(()) }
-    }
-
-    /// A failure takes back outputs that had been counted on, and another order of tells changes what the last ones are.
-    fn plan_anew(&mut self) -> Result<(), StudyError> {
-        let mut planned = self.told.clone();
-        for trial in self.open() {
-            planned.record(&self.space, trial.point())?;
+        // A failure takes back outputs that had been counted on, and another order of tells changes what the last ones are.
+        self.planned.take_back(&self.space, &point, done);
+        match self.open.last().and_then(|index| self.trials.get(*index)) {
+            Some(last) => self.planned.end_with(&self.space, last.point()),
+            None => self.planned.end_like(&self.told),
         }
-        self.planned = planned;
         Ok(())
     }
 
@@ -223,3 +216,6 @@ fn until_failure(
     movement.runs.iter_mut().skip(done.saturating_add(1)).for_each(|runs| *runs = false);
     Ok((movement, done))
 }
+
+#[cfg(test)]
+mod tests;
