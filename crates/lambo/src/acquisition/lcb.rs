@@ -11,13 +11,16 @@
 //!
 //! Glossary: μ `mean`, s `sd`, D `dim` (number of variables), t `t` (iteration, from 1), β_t `beta_t`.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Acquisition, AcquisitionError, Score, is_posterior};
 
 /// The paper's factor before D ln(2t).
 const SCALE: f64 = 0.2;
 
 /// How the weight of the standard deviation grows.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Beta {
     /// 0.2 · D · ln(2t), as printed: 6.4 at D = 6, t = 100.
     Printed,

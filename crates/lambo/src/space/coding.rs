@@ -55,13 +55,23 @@ impl Space {
     /// A value that a user typed may lie between two codes; decoding its code would change it by a last bit, and the
     /// module would run again for nothing.
     pub fn decode_after(&self, kept: &Point, modules: usize, u: &[f64]) -> Result<Point, SpaceError> {
+        self.decode_keeping(kept, |m| m < modules, u)
+    }
+
+    /// As [`Space::decode_after`], but for any modules: those that are named keep the values of `kept`.
+    pub fn decode_keeping(
+        &self,
+        kept: &Point,
+        keeps: impl Fn(usize) -> bool,
+        u: &[f64],
+    ) -> Result<Point, SpaceError> {
         if !self.owns(kept) {
             return Err(SpaceError::ForeignPoint { point: kept.to_string() });
         }
         let mut values = self.decode(u)?.values().to_vec();
-        let keep = self.module_params(modules).start;
-        for (value, old) in values.iter_mut().zip(kept.values()).take(keep) {
-            *value = old.clone();
+        for m in (0..self.modules().len()).filter(|&m| keeps(m)) {
+            let own = self.module_params(m);
+            values[own.clone()].clone_from_slice(&kept.values()[own]);
         }
         Ok(Point::new(self.names.clone(), values))
     }

@@ -65,7 +65,11 @@ impl Space {
             let mut row = vec![false; m];
             for &k in needs {
                 let Some(above) = upstream.get(k) else {
-                    return Err(SpaceError::WiringOrder { module: module.name().clone(), number: m, needs: k });
+                    return Err(SpaceError::WiringOrder {
+                        module: module.name().clone(),
+                        number: m,
+                        needs: k,
+                    });
                 };
                 row.iter_mut().zip(above).for_each(|(fed, above)| *fed |= above);
                 row[k] = true;

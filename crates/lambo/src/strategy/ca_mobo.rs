@@ -19,6 +19,7 @@
 //! Glossary: θ `theta`, u_1 and u_2 utilities of value and cost, Γ movement cost, β_t `beta_t`.
 
 use rand::RngExt;
+use serde::{Deserialize, Serialize};
 
 use super::course::{self, Course};
 use super::prefix;
@@ -38,7 +39,8 @@ const TIES: f64 = 0.05;
 const POINTS: usize = 512;
 
 /// The settings of `ca-mobo`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct CaMoboOptions {
     /// Where to start; 15 uniform points in the paper.
     pub design: Design,
@@ -55,7 +57,8 @@ pub struct CaMoboOptions {
 }
 
 /// How two utilities become one number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Scalarisation {
     /// The smaller weighted utility.
     SmallestUtility,

@@ -14,6 +14,8 @@
 //!
 //! Glossary: τ `budget`, τ_k `spent`, a `exponent`.
 
+use serde::{Deserialize, Serialize};
+
 use super::course::{self, Course};
 use super::design::quasi_random;
 use super::eipu_prefix::improvement_per_cost;
@@ -30,7 +32,8 @@ use crate::space::{Batch, Point, Space};
 const MOST_CANDIDATES: usize = 1 << 16;
 
 /// The settings of `carbo`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct CarboOptions {
     /// The share of the budget that the design spends: 1/8 in CArBO.
     pub initial_share: f64,

@@ -21,8 +21,8 @@ pub(super) struct Course {
 pub(super) struct Place<'a> {
     /// Where it looked.
     pub(super) region: Region<'a>,
-    /// The point whose first modules stay bit for bit, and how many they are.
-    pub(super) kept: Option<(&'a Point, usize)>,
+    /// The point some of whose modules stay bit for bit, and which they are.
+    pub(super) kept: Option<(&'a Point, &'a [bool])>,
     /// What it found, in the unit cube.
     pub(super) x: Vec<f64>,
 }

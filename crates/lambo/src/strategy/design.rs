@@ -5,6 +5,8 @@
 //! points; where that would leave it a single value, as often as the module after it. Two
 //! modules that cost 10 and 1, 15 points and `every` = 3 cost 5·11 + 10·1 = 65 instead of 165.
 
+use serde::{Deserialize, Serialize};
+
 use super::fresh::{uniform, within};
 use super::stream::{Purpose, seed_of, stream};
 use super::{StrategyError, View};
@@ -12,7 +14,8 @@ use crate::numeric::sobol::Sobol;
 use crate::space::{Axis, Point, Space, SpaceError};
 
 /// Where to start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Design {
     /// This many uniform points.
     Uniform(usize),

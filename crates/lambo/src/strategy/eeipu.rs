@@ -13,6 +13,8 @@
 //!
 //! Glossary: B `budget`, B_0 what the warm-up had cost, η `exponent`, ε `epsilon`, c_k^s sample s of ln cost of stage k.
 
+use serde::{Deserialize, Serialize};
+
 use super::course::{self, Course};
 use super::prefix;
 use super::price::{PerPrice, Price, normal_draws};
@@ -29,7 +31,8 @@ const WARM_UP_COST: &str = "warm_up_cost";
 const MOST_SAMPLES: usize = 1 << 16;
 
 /// The settings of `eeipu`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct EeipuOptions {
     /// Where to start: 10 points in EEIPU.
     pub design: Design,

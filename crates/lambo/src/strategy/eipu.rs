@@ -7,6 +7,8 @@
 //! A point of the whole space shares no prefix with the one before, so every module is charged: with given costs Γ is the same everywhere, and
 //! this is `gp-ei`. Learnt costs differ from point to point. [`eipu-prefix`](super::EipuPrefix) is the version that freezes.
 
+use serde::{Deserialize, Serialize};
+
 use super::course::{self, Course};
 use super::price::{PerPrice, Price};
 use super::stage_cost::{StageCosts, need_costs};
@@ -15,7 +17,8 @@ use crate::acquisition::{LogEi, Maximiser, Surface};
 use crate::space::Space;
 
 /// The settings of `eipu`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct EipuOptions {
     /// Where to start; 15 uniform points in the paper.
     pub design: Design,

@@ -6,6 +6,8 @@
 //!
 //! The rule of Snoek et al. (2012) with the movement cost of LaMBO, and each value of Γ given its own maximisation (`prefix.rs`).
 
+use serde::{Deserialize, Serialize};
+
 use super::course::{self, Course};
 use super::model::Model;
 use super::prefix::{self, Prefix};
@@ -16,7 +18,8 @@ use crate::acquisition::{LogEi, Maximiser, Surface};
 use crate::space::Space;
 
 /// The settings of `eipu-prefix`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct EipuPrefixOptions {
     /// Where to start; 15 uniform points in the paper.
     pub design: Design,

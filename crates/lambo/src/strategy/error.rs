@@ -23,6 +23,16 @@ pub enum StrategyError {
         /// What is wrong and how to mend it.
         problem: String,
     },
+    /// An option that was given by name and does not exist or fit.
+    #[error("option `{option}` of strategy `{strategy}`: {problem}")]
+    Given {
+        /// The strategy.
+        strategy: String,
+        /// The option's name; that of an option inside another has a dot.
+        option: String,
+        /// What is wrong and how to mend it.
+        problem: String,
+    },
     /// Every point of a finite space is open.
     #[error("every point that is allowed is being tried already; tell a result before asking again")]
     Exhausted,

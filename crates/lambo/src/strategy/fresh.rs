@@ -80,16 +80,18 @@ pub(super) fn away_from_open<R: Rng + ?Sized>(
 
 /// The point at a place of a region, or another by chance if it is being tried already: first one of the same region.
 ///
-/// The first modules of a point that is `kept` stay as they are, bit for bit.
+/// The modules of a point that are `kept` stay as they are, bit for bit.
 pub(super) fn settle(
     view: &View<'_>,
     seed: u64,
     region: &Region<'_>,
-    kept: Option<(&Point, usize)>,
+    kept: Option<(&Point, &[bool])>,
     x: &[f64],
 ) -> Result<(Point, Source), StrategyError> {
     let decode = |x: &[f64]| match kept {
-        Some((previous, modules)) => view.space.decode_after(previous, modules, x),
+        Some((previous, keeps)) => {
+            view.space.decode_keeping(previous, |m| keeps.get(m).copied().unwrap_or(false), x)
+        }
         None => view.space.decode(x),
     };
     let wanted = decode(x)?;

@@ -6,6 +6,8 @@
 //!
 //! f* is the lowest value observed.
 
+use serde::{Deserialize, Serialize};
+
 use super::course::{self, Course};
 use super::{Design, ModelOptions, Proposal, Strategy, StrategyError, View};
 use crate::acquisition::{LogEi, Maximiser, Surface};
@@ -16,7 +18,8 @@ use crate::surrogate::Family;
 const FAMILY: &str = "family";
 
 /// The settings of `gp-ei`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct GpEiOptions {
     /// Where to start; 15 uniform points in the paper.
     pub design: Design,

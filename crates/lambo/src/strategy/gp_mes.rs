@@ -7,6 +7,8 @@
 //!
 //! The authors' code draws 10 sets of hyper-parameters with one y* each; here the hyper-parameters are fitted, and 10 y* are drawn.
 
+use serde::{Deserialize, Serialize};
+
 use super::course::{self, Course};
 use super::model::Model;
 use super::stream::{Purpose, seed_of, stream};
@@ -23,7 +25,8 @@ const POINTS: usize = 10_000;
 const MOST: usize = 1 << 20;
 
 /// The settings of `mes`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct GpMesOptions {
     /// Where to start; 15 uniform points in the paper.
     pub design: Design,

@@ -6,13 +6,16 @@
 //!
 //! It is what LaMBO is without modules: same start, same model, same confidence bound.
 
+use serde::{Deserialize, Serialize};
+
 use super::course::{self, Course};
 use super::{Design, ModelOptions, Proposal, Strategy, StrategyError, View};
 use crate::acquisition::{Beta, Lcb, Maximiser, Surface};
 use crate::space::Space;
 
 /// The settings of `gp-ucb`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct GpUcbOptions {
     /// Where to start; 15 uniform points in the paper.
     pub design: Design,

@@ -50,7 +50,7 @@ mod why;
 
 pub use ca_mobo::{CaMobo, CaMoboOptions, Scalarisation};
 pub use carbo::{Carbo, CarboOptions};
-pub use catalogue::{NAMES, by_name};
+pub use catalogue::{NAMES, OptionDescription, StrategyDescription, by_name, configured, describe};
 pub use design::{Design, DesignError};
 pub use eeipu::{Eeipu, EeipuOptions};
 pub use eipu::{Eipu, EipuOptions};

@@ -5,6 +5,8 @@
 //! - A failed trial counts as the worst value seen: what is near it looks bad, and nothing pretends to be better than it was.
 //! - An open trial is a fantasy at its posterior mean: it leaves no uncertainty there, so nobody proposes it again.
 
+use serde::{Deserialize, Serialize};
+
 use super::stream::{Purpose, seed_of};
 use super::{Belief, Proposal, StrategyError, View};
 use crate::acquisition::{Acquisition, Objective, Surface};
@@ -13,7 +15,8 @@ use crate::surrogate::{Family, Fantasy, Fit, GaussianProcess, Hyper, OutputScale
 use crate::trial::Trial;
 
 /// How the trials are modelled.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ModelOptions {
     /// The kernel's family.
     pub family: Family,
@@ -30,7 +33,8 @@ pub struct ModelOptions {
 }
 
 /// What is known of the noise on an observation.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Noise {
     /// Nothing: its variance is fitted.
     Learned,

@@ -11,6 +11,8 @@
 //!
 //! Glossary: μ mean, s standard deviation, f* the lowest value observed, h(z) = φ(z) + zΦ(z), c `cost` in full runs.
 
+use serde::{Deserialize, Serialize};
+
 use super::course::{self, Course};
 use super::prefix;
 use super::price::Price;
@@ -28,7 +30,8 @@ const LAMBDA: &str = "lambda";
 const LEAST_LAMBDA: f64 = 1e-12;
 
 /// The settings of `pbgi`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct PbgiOptions {
     /// Where to start; 15 uniform points as everybody else.
     pub design: Design,

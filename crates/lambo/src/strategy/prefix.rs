@@ -8,6 +8,9 @@
 //! A maximiser over the whole space never lands on values that were run before, and always pays for everything. At hand is the previous
 //! point, that of the last trial that did not fail, and with a cache the [`POOL`] best points as well. A free module counts as
 //! run even if its value turns out to be one seen before: otherwise a point that costs nothing would be repeated for ever.
+//!
+//! In a graph of modules there are more ways to keep values: for every module also all but those that it feeds, so that a branch can move beside another
+//! that stays. Whatever is kept, everything upstream of it is kept, too.
 
 use rayon::prelude::*;
 
@@ -15,7 +18,7 @@ use super::course::{Course, Place};
 use super::model::Model;
 use super::{Proposal, StrategyError, View};
 use crate::acquisition::{MaximiseError, Maximiser, Objective, Region};
-use crate::space::{Batch, CostModel, Point, Value};
+use crate::space::{Batch, CostModel, Point, Space, Value, Wiring};
 use crate::trial::Trial;
 
 /// Best points whose prefixes are tried under a cache: as many as EEIPU takes (arXiv 2411.03731).
@@ -26,15 +29,13 @@ pub(super) fn effort() -> Maximiser {
     Maximiser { raw: 256, near_hints: 96, starts: 8, max_evaluations: 60, seed: 0 }
 }
 
-/// The values of early modules that are kept, and what runs then.
+/// The values of modules that are kept, and what runs then.
 #[derive(Clone, Debug)]
 pub(super) struct Prefix<'a> {
-    /// How many modules are kept.
-    pub(super) kept: usize,
-    /// The point they are kept from; `None` where there is none yet.
-    point: Option<&'a Point>,
-    /// Its coordinates that are frozen.
-    frozen: Vec<f64>,
+    /// Whether each module is kept; with a module, all that feed it are.
+    keeps: Vec<bool>,
+    /// The point they are kept from, and its code; `None` where there is none yet.
+    point: Option<(&'a Point, Vec<f64>)>,
     /// Whether each module runs.
     pub(super) runs: Vec<bool>,
 }
@@ -49,19 +50,20 @@ pub(super) struct Candidate<'a> {
     pub(super) value: f64,
 }
 
-/// The prefixes worth trying, those that keep least first; the first keeps nothing.
+/// The prefixes worth trying, those that keep least first and those that only graphs have at the end; the first keeps nothing.
 pub(super) fn prefixes<'a>(view: &View<'a>) -> Result<Vec<Prefix<'a>>, StrategyError> {
     let pool = pool(view);
     let mut prefixes: Vec<Prefix<'a>> = Vec::new();
-    let mut seen: Vec<&[Value]> = Vec::new();
-    // A module without parameters cannot change: what matters is the first one that can.
-    let tunable = |m: &usize| !view.space.module_params(*m).is_empty();
-    for kept in (0..view.space.modules().len()).filter(tunable) {
+    let mut seen: Vec<(Vec<bool>, Vec<&[Value]>)> = Vec::new();
+    for keeps in ways_to_keep(view.space) {
         for point in &pool {
-            let values = point.values().get(..view.space.module_params(kept).start).unwrap_or_default();
-            if !seen.contains(&values) {
-                seen.push(values);
-                prefixes.push(prefix(view, kept, point)?);
+            let values = kept_values(view.space, &keeps, point);
+            // A module without parameters is kept for nothing: what matters are those with values.
+            let matter: Vec<bool> = (0..keeps.len()).map(|m| keeps[m] && is_tunable(view.space, m)).collect();
+            let way = (matter, values);
+            if !seen.contains(&way) {
+                seen.push(way);
+                prefixes.push(prefix(view, &keeps, point)?);
             }
         }
     }
@@ -73,7 +75,30 @@ pub(super) fn prefixes<'a>(view: &View<'a>) -> Result<Vec<Prefix<'a>>, StrategyE
 
 /// The prefix that keeps nothing and finds nothing at hand, as methods have it that do not freeze.
 pub(super) fn whole<'a>(view: &View<'_>) -> Prefix<'a> {
-    Prefix { kept: 0, point: None, frozen: Vec::new(), runs: vec![true; view.space.modules().len()] }
+    let modules = view.space.modules().len();
+    Prefix { keeps: vec![false; modules], point: None, runs: vec![true; modules] }
+}
+
+impl Prefix<'_> {
+    /// Whether a module before `last` is free and can change.
+    pub(super) fn opens(&self, space: &Space, last: usize) -> bool {
+        (0..last).any(|m| is_tunable(space, m) && !self.keeps.get(m).copied().unwrap_or(false))
+    }
+
+    /// What is left to search.
+    fn region<'s>(&self, space: &'s Space) -> Result<Region<'s>, MaximiseError> {
+        let mut region = Region::of(space);
+        let Some((_, u)) = &self.point else { return Ok(region) };
+        for own in (0..self.keeps.len()).filter(|&m| self.keeps[m]).map(|m| space.module_coordinates(m)) {
+            region = region.freeze(own.start, u.get(own).unwrap_or_default())?;
+        }
+        Ok(region)
+    }
+
+    /// Whether no value is kept.
+    fn is_whole(&self, space: &Space) -> bool {
+        self.point.is_none() || (0..self.keeps.len()).all(|m| !self.keeps[m] || !is_tunable(space, m))
+    }
 }
 
 /// Maximises beside each prefix; those that forbidden regions leave nothing beside are left out.
@@ -87,10 +112,10 @@ pub(super) fn solve<'a, O: Objective>(
     let solved: Vec<Result<Option<Candidate<'a>>, StrategyError>> = prefixes
         .par_iter()
         .map(|prefix| {
-            let region = Region::of(view.space).freeze(0, &prefix.frozen)?;
+            let region = prefix.region(view.space)?;
             match effort.maximise(&objective(prefix), &region, hints) {
                 Ok(best) => {
-                    let kept = prefix.point.map(|point| (point, prefix.kept));
+                    let kept = prefix.point.as_ref().map(|(point, _)| (*point, prefix.keeps.as_slice()));
                     let place = Place { region, kept, x: best.x };
                     Ok(Some(Candidate { prefix, place, value: best.value }))
                 }
@@ -98,7 +123,7 @@ pub(super) fn solve<'a, O: Objective>(
                     MaximiseError::Forbidden(_)
                     | MaximiseError::NothingAllowed
                     | MaximiseError::NothingFinite,
-                ) if !prefix.frozen.is_empty() => Ok(None),
+                ) if !prefix.is_whole(view.space) => Ok(None),
                 Err(error) => Err(error.into()),
             }
         })
@@ -159,19 +184,37 @@ fn pool<'a>(view: &View<'a>) -> Vec<&'a Point> {
     pool
 }
 
-fn prefix<'a>(view: &View<'a>, kept: usize, point: &'a Point) -> Result<Prefix<'a>, StrategyError> {
-    let mut frozen = view.space.encode(point)?;
-    frozen.truncate(view.space.module_coordinates(kept).start);
+/// Which modules to keep: all before one that can change and, where that is more, all that it does not feed.
+fn ways_to_keep(space: &Space) -> Vec<Vec<bool>> {
+    let modules = space.modules().len();
+    let tunable = || (0..modules).filter(|&m| is_tunable(space, m));
+    let mut ways: Vec<Vec<bool>> = tunable().map(|m| (0..modules).map(|k| k < m).collect()).collect();
+    if *space.wiring() != Wiring::Chain {
+        ways.extend(tunable().map(|m| (0..modules).map(|k| !space.wiring().feeds(m, k)).collect()));
+    }
+    ways
+}
+
+fn is_tunable(space: &Space, m: usize) -> bool {
+    !space.module_params(m).is_empty()
+}
+
+fn kept_values<'p>(space: &Space, keeps: &[bool], point: &'p Point) -> Vec<&'p [Value]> {
+    let kept = (0..keeps.len()).filter(|&m| keeps[m] && is_tunable(space, m));
+    kept.filter_map(|m| point.values().get(space.module_params(m))).collect()
+}
+
+fn prefix<'a>(view: &View<'a>, keeps: &[bool], point: &'a Point) -> Result<Prefix<'a>, StrategyError> {
     // After a failure not even the previous point is at hand as a whole.
     let mut runs = view.movement(point)?.runs;
-    runs.iter_mut().skip(kept).for_each(|runs| *runs = true);
-    Ok(Prefix { kept, point: Some(point), frozen, runs })
+    runs.iter_mut().zip(keeps).filter(|(_, kept)| !**kept).for_each(|(runs, _)| *runs = true);
+    Ok(Prefix { keeps: keeps.to_vec(), point: Some((point, view.space.encode(point)?)), runs })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::space::{Cost, Module, Param, RunHistory, Space};
+    use crate::space::{Cost, Module, Param, RunHistory};
     use crate::trial::{Proposed, TrialId};
 
     fn space() -> Space {
@@ -205,11 +248,19 @@ mod tests {
     }
 
     fn found(points: &[([f64; 3], Option<f64>)], cost_model: CostModel) -> Vec<(usize, Vec<f64>, f64)> {
-        let space = space();
-        let (trials, history) = told(&space, points);
+        found_in(&space(), points, cost_model)
+    }
+
+    /// The first free module, what is frozen, and what runs then costs.
+    fn found_in(
+        space: &Space,
+        points: &[([f64; 3], Option<f64>)],
+        cost_model: CostModel,
+    ) -> Vec<(usize, Vec<f64>, f64)> {
+        let (trials, history) = told(space, points);
         let (costs, history) = (space.given_costs().unwrap(), &history);
         let view = View {
-            space: &space,
+            space,
             trials: &trials,
             costs: Some(&costs),
             cost_model,
@@ -218,7 +269,13 @@ mod tests {
             budget: None,
         };
         let gamma = |runs: &[bool]| runs.iter().zip(&costs).filter(|(runs, _)| **runs).map(|(_, c)| c).sum();
-        prefixes(&view).unwrap().iter().map(|p| (p.kept, p.frozen.clone(), gamma(&p.runs))).collect()
+        let frozen = |p: &Prefix<'_>| -> Vec<f64> {
+            let region = p.region(space).unwrap();
+            let ends = region.lower().iter().zip(region.upper());
+            ends.filter(|(low, high)| low == high).map(|(low, _)| *low).collect()
+        };
+        let first_free = |p: &Prefix<'_>| p.keeps.iter().position(|kept| !kept).unwrap();
+        prefixes(&view).unwrap().iter().map(|p| (first_free(p), frozen(p), gamma(&p.runs))).collect()
     }
 
     #[test]
@@ -245,5 +302,15 @@ mod tests {
         let kept: Vec<Vec<f64>> = found(&points, CostModel::Cache).into_iter().map(|p| p.1).collect();
         let expected = [vec![], vec![0.5], vec![0.25], vec![0.5, 0.25], vec![0.25, 0.75], vec![0.25, 0.5]];
         assert_eq!(kept, expected);
+    }
+
+    #[test]
+    fn a_branch_of_a_graph_moves_while_the_other_stays() {
+        // load feeds everything; first and second are independent and both feed third.
+        let graph = space().wired(&[vec![], vec![0], vec![0], vec![1, 2]]).unwrap();
+        let points = [([0.5, 0.25, 0.125], Some(2.0))];
+        let expected =
+            [(1, vec![], 51.0), (2, vec![0.5], 11.0), (3, vec![0.5, 0.25], 1.0), (1, vec![0.25], 41.0)];
+        assert_eq!(found_in(&graph, &points, CostModel::Previous), expected);
     }
 }

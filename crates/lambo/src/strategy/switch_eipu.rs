@@ -11,6 +11,8 @@
 //!
 //! Everything is on a log scale: ln(EI₀ + mean EI_j) is a sum of exponentials of LogEI.
 
+use serde::{Deserialize, Serialize};
+
 use super::course::{self, Course};
 use super::design::quasi_random;
 use super::prefix::{self, Prefix};
@@ -26,7 +28,8 @@ use crate::surrogate::SurrogateError;
 const MOST_SUFFIXES: usize = 4_096;
 
 /// The settings of `switch-eipu`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct SwitchEipuOptions {
     /// Where to start; 15 uniform points as everybody else (the authors take 2D).
     pub design: Design,
@@ -100,20 +103,20 @@ impl Strategy for SwitchEipu {
         let first = view.space.module_coordinates(last).start;
         let (suffixes, none) = (self.suffixes(view.space), Batch::new(view.space.dim()));
         let prefixes = prefix::prefixes(view)?;
-        let objective = |kept: usize, runs| PerPrice {
-            objective: Ahead { surface, first, suffixes: if kept < last { &suffixes } else { &none } },
+        let objective = |opens: bool, runs| PerPrice {
+            objective: Ahead { surface, first, suffixes: if opens { &suffixes } else { &none } },
             price: Price::new(&costs, runs),
             exponent,
         };
         let candidates = prefix::solve(
             view,
             &prefixes,
-            |prefix: &Prefix<'_>| objective(prefix.kept, prefix.runs.as_slice()),
+            |prefix: &Prefix<'_>| objective(prefix.opens(view.space, last), prefix.runs.as_slice()),
             &model.hints(),
             &self.course.effort(effort),
         )?;
         let best = prefix::best(&candidates, |candidate| candidate.value)?;
-        let objective = objective(best.prefix.kept, best.prefix.runs.as_slice());
+        let objective = objective(best.prefix.opens(view.space, last), best.prefix.runs.as_slice());
         self.course.propose(view, &model, &objective, &best.place)
     }
 

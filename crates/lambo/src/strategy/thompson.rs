@@ -9,6 +9,8 @@
 //! trade that EI per unit of cost makes on average. If no prefix improves, the minimiser over the whole space is taken. Unknown costs
 //! count as equal ones.
 
+use serde::{Deserialize, Serialize};
+
 use super::course::{self, Course};
 use super::prefix;
 use super::price::Price;
@@ -23,7 +25,8 @@ use crate::surrogate::{Path, SurrogateError};
 const MOST_FEATURES: usize = 1 << 16;
 
 /// The settings of `ts`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct ThompsonOptions {
     /// Where to start; 15 uniform points as everybody else.
     pub design: Design,

@@ -62,8 +62,10 @@ pub use event::{Direction, Event, FORMAT};
 pub use regret::{MovementRegret, RegretError};
 pub use stopping::{NoProgress, StopReason, StopRules};
 
+use serde_json::{Map, Value};
+
 use crate::space::{CostModel, Space};
-use crate::strategy::{Proposal, Strategy, Why, by_name};
+use crate::strategy::{Proposal, Strategy, Why, by_name, configured};
 use crate::trial::{Observed, Outcome, Proposed, Trial, TrialId};
 use state::State;
 
@@ -103,6 +105,17 @@ impl Study {
     /// A study of a strategy by name with its default options, labelled with the name and the seed.
     pub fn named(space: Space, strategy: &str, seed: u64) -> Result<Self, StudyError> {
         let chosen = by_name(strategy, &space, seed)?;
+        Self::new(space, chosen).label(strategy, seed, "")
+    }
+
+    /// A study of a strategy by name with these options, see [`configured`]; labelled with the name and the seed.
+    pub fn configured(
+        space: Space,
+        strategy: &str,
+        options: &Map<String, Value>,
+        seed: u64,
+    ) -> Result<Self, StudyError> {
+        let chosen = configured(strategy, &space, options, seed)?;
         Self::new(space, chosen).label(strategy, seed, "")
     }
 

@@ -18,7 +18,8 @@ use serde::{Deserialize, Serialize};
 use crate::numeric::vector::{exp_nonpositive, map_in_place, map_to_pair};
 
 /// The shape of the correlation between two points.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Family {
     /// Infinitely smooth; the paper's kernel.
     SquaredExponential,

@@ -7,6 +7,7 @@ mod better_than_random;
 mod chaos;
 mod contestants;
 mod costs;
+mod graph;
 mod inputs;
 mod openness;
 mod raw;

@@ -13,6 +13,7 @@ mod climb;
 mod raw;
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::region::Region;
 use super::surface::Objective;
@@ -32,7 +33,8 @@ const MAX_POINTS: usize = 1 << 22;
 const APART: f64 = 0.02;
 
 /// How hard to look.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Maximiser {
     /// Quasi-random points over the whole region.
     pub raw: usize,
@@ -43,6 +45,7 @@ pub struct Maximiser {
     /// Evaluations per start and climb.
     pub max_evaluations: usize,
     /// Seed of the quasi-random points.
+    #[serde(skip)]
     pub seed: u64,
 }
 

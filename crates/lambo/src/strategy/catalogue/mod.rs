@@ -1,9 +1,20 @@
-//! Strategies by name.
+//! Strategies by name: with their default options, with options from a file, and described.
 
-use super::*;
+mod describe;
+mod kinds;
+mod read;
+#[cfg(test)]
+mod tests;
+
+pub use describe::{OptionDescription, StrategyDescription, describe};
+
+use serde_json::{Map, Value};
+
+use super::{Strategy, StrategyError};
 use crate::space::Space;
+use kinds::Kind;
 
-/// The names that [`by_name`] knows.
+/// The names that [`by_name`], [`configured`] and [`describe`] know.
 pub const NAMES: [&str; 16] = [
     "random",
     "gp-ucb",
@@ -25,23 +36,22 @@ pub const NAMES: [&str; 16] = [
 
 /// A strategy with its default options.
 pub fn by_name(name: &str, space: &Space, seed: u64) -> Result<Box<dyn Strategy>, StrategyError> {
-    Ok(match name {
-        "random" => Box::new(Random::new(seed)),
-        "gp-ucb" => Box::new(GpUcb::new(space, GpUcbOptions::default(), seed)?),
-        "gp-ei" => Box::new(GpEi::new(space, GpEiOptions::default(), seed)?),
-        "mes" => Box::new(GpMes::new(space, GpMesOptions::default(), seed)?),
-        "eipu" => Box::new(Eipu::new(space, EipuOptions::default(), seed)?),
-        "eipu-prefix" => Box::new(EipuPrefix::new(space, EipuPrefixOptions::default(), seed)?),
-        "carbo" => Box::new(Carbo::new(space, CarboOptions::default(), seed)?),
-        "ca-mobo" => Box::new(CaMobo::new(space, CaMoboOptions::default(), seed)?),
-        "eeipu" => Box::new(Eeipu::new(space, EeipuOptions::default(), seed)?),
-        "switch-eipu" => Box::new(SwitchEipu::new(space, SwitchEipuOptions::default(), seed)?),
-        "switch-eipu-ahead" => Box::new(SwitchEipu::new(space, SwitchEipuOptions::ahead(), seed)?),
-        "pbgi" => Box::new(Pbgi::new(space, PbgiOptions::default(), seed)?),
-        "pbgi-fixed" => Box::new(Pbgi::new(space, PbgiOptions::fixed(), seed)?),
-        "ts" => Box::new(Thompson::new(space, ThompsonOptions::default(), seed)?),
-        "lambo" => Box::new(Lambo::new(space, LamboOptions::default(), seed)?),
-        "lambo-paper" => Box::new(Lambo::new(space, LamboOptions::paper(), seed)?),
-        _ => return Err(StrategyError::Unknown { name: name.chars().take(64).collect() }),
-    })
+    kind(name)?.build(space, seed)
+}
+
+/// A strategy with its default options but for those that are given, by the names that [`describe`] lists.
+///
+/// An option that belongs to another, such as `model.family`, is given inside a map: `{"model": {"family": "matern32"}}`. What can be
+/// switched off is so by the text `"none"`.
+pub fn configured(
+    name: &str,
+    space: &Space,
+    options: &Map<String, Value>,
+    seed: u64,
+) -> Result<Box<dyn Strategy>, StrategyError> {
+    read::overridden(name, kind(name)?, options)?.build(space, seed)
+}
+
+fn kind(name: &str) -> Result<Kind, StrategyError> {
+    Kind::of(name).ok_or_else(|| StrategyError::Unknown { name: name.chars().take(64).collect() })
 }

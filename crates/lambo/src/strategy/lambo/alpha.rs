@@ -6,6 +6,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::acquisition::{Acquisition, AcquisitionError, Beta, Gittins, Lcb, LogEi};
 use crate::strategy::StrategyError;
 use crate::strategy::gp_mes::max_value;
@@ -16,7 +18,8 @@ use crate::surrogate::GaussianProcess;
 const MES_POINTS: usize = 1_000;
 
 /// The acquisition function of LaMBO.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Alpha {
     /// μ − β_t s.
     Lcb(Beta),
@@ -32,6 +35,7 @@ pub enum Alpha {
     /// The Gittins index where a trial costs this much, in standard deviations of the values.
     Gittins(f64),
     /// Whatever a caller makes of the state of affairs.
+    #[serde(skip)]
     Custom(Arc<dyn MakeAcquisition>),
 }
 

@@ -13,6 +13,9 @@
 //!
 //! A pipeline with one module has no arms; there LaMBO is plain Bayesian optimisation with α. Modules without parameters have no place in the tree.
 //!
+//! In a graph, modules are taken in their order: those after the first one that moves may all move, also where it does not feed them. That is more
+//! than need be where branches are independent; what a trial costs is charged by the graph.
+//!
 //! x^{t−1} is the last point that did not fail: staying with the values of a failure would repeat it. So after a failure an arm that
 //! agrees with the one before may still go back to older values of early modules.
 
@@ -187,7 +190,8 @@ impl Strategy for Lambo {
                 (effort.maximise(&surface, &region, &hints)?.x, 0, region)
             }
         };
-        let (point, source) = settle(view, self.seed, &region, Some((previous, first_free)), &x)?;
+        let keeps: Vec<bool> = (0..space.modules().len()).map(|m| m < first_free).collect();
+        let (point, source) = settle(view, self.seed, &region, Some((previous, &keeps)), &x)?;
         let mut why = Why::of(view, &point, source)?;
         why.belief = Some(model.belief(&space.encode(&point)?, &acquisition)?);
         let first_free = match source {

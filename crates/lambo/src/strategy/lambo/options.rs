@@ -3,6 +3,8 @@
 //! [`LamboOptions::paper`] holds the values of the paper's experiments. [`LamboOptions::default`] changes those that measured better;
 //! `experiments/lambo/` has the measurements.
 
+use serde::{Deserialize, Serialize};
+
 use super::alpha::Alpha;
 use super::state::tunable;
 use super::theory::Theory;
@@ -12,7 +14,8 @@ use crate::space::Space;
 use crate::strategy::{Design, ModelOptions, StrategyError};
 
 /// The settings of LaMBO.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct LamboOptions {
     /// Where to start. Paper: 15 random points ("initialized it using 15 random samples", §5).
     pub design: Design,
@@ -51,7 +54,8 @@ pub struct LamboOptions {
 }
 
 /// How the losses of arms reach the bandit.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum LossScale {
     /// As they are, in the metric's units.
     Raw,
@@ -69,7 +73,8 @@ pub enum LossScale {
 }
 
 /// The first partition of the modules.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum FirstPartition {
     /// The user's cuts where a module has any, else two halves on a random coordinate.
     Bisect,
@@ -78,7 +83,8 @@ pub enum FirstPartition {
 }
 
 /// How deep modules sit in the tree.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Depths {
     /// The same for every module.
     All(usize),
@@ -90,7 +96,8 @@ pub enum Depths {
 }
 
 /// When arms are dropped.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Abandon {
     /// Below this probability times the number of arms an arm is weak.
     pub below: f64,
@@ -99,7 +106,8 @@ pub struct Abandon {
 }
 
 /// When the first module sinks deeper into the tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Growth {
     /// Iterations between looks.
     pub every: usize,

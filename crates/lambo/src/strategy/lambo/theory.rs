@@ -13,11 +13,14 @@
 //!
 //! Glossary: T `horizon`, L `lipschitz`, D_m coordinates of module m, |K| `arms`, H the sum of the depths, σ noise standard deviation.
 
+use serde::{Deserialize, Serialize};
+
 use crate::strategy::StrategyError;
 use crate::surrogate::GaussianProcess;
 
 /// A known horizon.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Theory {
     /// T, how many iterations there will be after the starting design.
     pub horizon: usize,

@@ -1,0 +1,115 @@
+//! Options by name: what is not given stays, what is given counts, and errors say which one and what it can be.
+
+use serde_json::json;
+
+use super::*;
+use crate::space::{Cost, Module, Param};
+
+fn space() -> Space {
+    let module = |name: &str, param: &str| {
+        Module::new(name, [Param::float(param, 0.0, 1.0).unwrap()]).unwrap().cost(Cost::Given(1.0)).unwrap()
+    };
+    Space::new([module("first", "a"), module("second", "b"), module("third", "c")]).unwrap()
+}
+
+fn settings(name: &str, options: Value) -> Result<String, String> {
+    let Value::Object(options) = options else { panic!("options are a map") };
+    configured(name, &space(), &options, 7).map(|s| s.settings()).map_err(|error| error.to_string())
+}
+
+fn default(name: &str) -> String {
+    by_name(name, &space(), 7).unwrap().settings()
+}
+
+#[test]
+fn defaults_written_and_read_again_are_the_defaults() {
+    for name in NAMES {
+        assert_eq!(settings(name, json!({})).unwrap(), default(name));
+        let written = Kind::of(name).unwrap().write().unwrap();
+        assert_eq!(settings(name, written).unwrap(), default(name), "{name}");
+    }
+}
+
+#[test]
+fn every_option_is_described_and_can_be_given_alone() {
+    for name in NAMES {
+        let described = describe(name).unwrap();
+        assert_eq!(described.name, name);
+        assert!(!described.about.is_empty());
+        assert_eq!(described.options.is_empty(), name == "random");
+        for option in described.options {
+            assert!(!option.about.is_empty() && option.takes != "another value", "{name}: {}", option.name);
+            let mut given = option.default.clone();
+            if given.is_null() {
+                given = json!("none");
+            }
+            for part in option.name.rsplit('.') {
+                given = json!({ part: given });
+            }
+            assert_eq!(settings(name, given).as_deref(), Ok(&*default(name)), "{}", option.name);
+        }
+    }
+}
+
+#[test]
+fn what_is_given_replaces_that_alone() {
+    let given = json!({"model": {"family": "matern32"}, "design": {"sobol": 10}, "alpha": "log-ei"});
+    let mut expected = crate::strategy::LamboOptions::paper();
+    expected.model.family = crate::surrogate::Family::Matern32;
+    expected.design = crate::strategy::Design::Sobol(10);
+    expected.alpha = crate::strategy::lambo::Alpha::LogEi;
+    let expected = crate::strategy::Lambo::new(&space(), expected, 7).unwrap().settings();
+    assert_eq!(settings("lambo-paper", given).unwrap(), expected);
+}
+
+#[test]
+fn options_of_every_form_are_understood() {
+    let fits = [
+        ("lambo", json!({"alpha": {"lcb": {"fixed": 2}}, "losses": {"clip": {"low": 0, "high": 1}}})),
+        ("lambo", json!({"alpha": {"mes": {"samples": 4}}, "depths": {"each": [2, 1]}})),
+        (
+            "lambo",
+            json!({"alpha": {"gittins": 0.01}, "depths": "from-costs", "partition": {"diameter": 0.5}}),
+        ),
+        ("lambo", json!({"abandon": "none", "growth": {"every": 5}, "refresh_every": "none"})),
+        ("lambo", json!({"theory": {"horizon": 100}, "scores": [["a > 0.5", 0.25]]})),
+        ("lambo", json!({"design": {"nested": {"points": 6, "every": 2}}, "effort": {"starts": 2}})),
+        ("gp-ei", json!({"rival": "none", "model": {"noise": {"known": 0.01}}})),
+        ("gp-ucb", json!({"beta": "sqrt"})),
+        ("ca-mobo", json!({"beta": 1, "scalarisation": "smallest-utility"})),
+    ];
+    for (name, options) in fits {
+        let text = options.to_string();
+        let settings = settings(name, options);
+        assert!(settings.as_ref().is_ok_and(|settings| *settings != default(name)), "{text}: {settings:?}");
+    }
+}
+
+#[test]
+fn errors_name_the_option_and_say_what_it_can_be() {
+    let cases = [
+        (
+            "lambo",
+            json!({"etta": 1}),
+            "option `etta` of strategy `lambo`: there is no such option; use one of",
+        ),
+        ("lambo", json!({"model": {"famly": 1}}), "option `model.famly`"),
+        ("random", json!({"eta": 1}), "nor any other"),
+        ("lambo", json!({"eta": "fast"}), "option `eta` of strategy `lambo`: \"fast\" does not fit"),
+        ("lambo", json!({"eta": "fast"}), "give a number above 0"),
+        ("lambo", json!({"eta": -1}), "option `eta`: it is -1; give a finite number above 0"),
+        ("lambo", json!({"design": {"grid": 3}}), "give { uniform = 15 }, { sobol = 15 } or"),
+        ("lambo", json!({"design": {"nested": {"points": 3, "evry": 3}}}), "unknown field `evry`"),
+        ("lambo", json!({"model": 3}), "give a table of options"),
+        ("lambo", json!({"model": {"family": "linear"}}), "\"matern32\" or \"matern52\""),
+        ("lambo", json!({"refresh_every": 2.5}), "give a whole number of at least 1, or \"none\""),
+        ("lambo", json!({"effort": {"seed": 3}}), "option `effort.seed`"),
+        ("lambo", json!({"abandon": {"below": 2}}), "option `abandon.below`"),
+        ("bogo", json!({}), "there is no strategy `bogo`"),
+    ];
+    for (name, options, expected) in cases {
+        let text = options.to_string();
+        let error = settings(name, options).unwrap_err();
+        assert!(error.contains(expected), "{text}: {error}");
+    }
+}
