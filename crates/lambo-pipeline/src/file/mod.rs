@@ -1,7 +1,27 @@
 //! The pipeline file: what a user types, and the checked pipeline that it means.
+//!
+//! [`Pipeline::load`] reads a file; a [`FileError`] holds everything that is wrong with it, each problem with its line, the place in it, and
+//! what to write. [`Pipeline::parse`] does the same for a text and looks at no other file.
 
+mod check;
+mod code;
+mod command;
+mod load;
+mod names;
+mod params;
+mod paths;
 mod pipeline;
+mod problem;
+mod reader;
+mod shape;
+mod stage;
+mod study;
+mod syntax;
 mod template;
+mod units;
 
+pub use load::find_program;
 pub use pipeline::{Budget, Pipeline, Stage, StageCost, StudyPlan};
-pub use template::{Piece, Template};
+pub use problem::{FileError, Problem};
+pub use shape::{fits_shape, schema, starter};
+pub use template::{Piece, Template, Unfilled, value_text};
