@@ -36,6 +36,24 @@ pub fn number(value: f64) -> String {
     digits(value, 5)
 }
 
+/// Numbers for one column, with as many decimals each as the one that needs most.
+pub fn aligned(values: &[f64]) -> Vec<String> {
+    let texts: Vec<String> = values.iter().map(|value| number(*value)).collect();
+    let decimals = |text: &String| text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let most = texts.iter().map(decimals).max().unwrap_or(0);
+    // Numbers of different magnitudes do not line up; each is then as short as it can be.
+    let plain = texts.iter().all(|text| text.chars().all(|c| c.is_ascii_digit() || ".,-".contains(c)));
+    if !plain || most > 6 {
+        return texts;
+    }
+    let pad = |text: String| {
+        let missing = most - decimals(&text);
+        let dot = if missing == most && missing > 0 { "." } else { "" };
+        format!("{text}{dot}{}", "0".repeat(missing))
+    };
+    texts.into_iter().map(pad).collect()
+}
+
 /// A parameter's value: texts as they are, numbers with at most six digits and without commas, ready to be typed elsewhere.
 pub fn value(value: &Value) -> String {
     match value {
@@ -222,6 +240,13 @@ mod tests {
         for (value, text) in cases {
             assert_eq!(number(value), text, "{value}");
         }
+    }
+
+    #[test]
+    fn numbers_of_a_column_have_equally_many_decimals() {
+        assert_eq!(aligned(&[0.5, 0.7712, -3.0]), ["0.5000", "0.7712", "-3.0000"]);
+        assert_eq!(aligned(&[0.5, 1e-9]), ["0.5", "1e-9"]);
+        assert_eq!(aligned(&[1.0, 12345.0]), ["1", "12,345"]);
     }
 
     #[test]

@@ -15,8 +15,8 @@ use super::svg::{Axis, Svg, escape, shorten};
 use crate::format;
 
 /// The size of one picture.
-const WIDTH: f64 = 320.0;
-const HEIGHT: f64 = 210.0;
+const WIDTH: f64 = 260.0;
+const HEIGHT: f64 = 190.0;
 
 /// Pictures of one page; of more parameters, those that matter most.
 const MOST_PICTURES: usize = 60;
@@ -74,6 +74,8 @@ pub fn section(record: &StudyRecord) -> String {
         );
     }
     let lead = "Each dot is a trial with a value, the line a running median, the ring the best trial. \
+                The percentage is how much of the variance of the metric's ranks lies between values of the parameter \
+                (or bins of them), less what chance would give; ρ is the rank correlation. \
                 These are not causal effects: the trials were chosen, not drawn at random, and parameters move together. \
                 Parameters of early stages were moved rarely, because that is dear: few different values say little.";
     part("effects", heading, lead, &body)
@@ -123,13 +125,9 @@ fn figure(record: &StudyRecord, effect: &Effect<'_>, range: &Range, stage: usize
     )
 }
 
+/// Two lines: how strongly the parameter goes along with the metric, and how much that rests on.
 fn caption(effect: &Effect<'_>) -> String {
     let (n, values) = (effect.places.len(), effect.different);
-    let tried = if values == 1 {
-        format!("one value in {} trials", format::count(n))
-    } else {
-        format!("{} values in {} trials", format::count(values), format::count(n))
-    };
     let strength = match effect.share {
         _ if values == 1 => "never moved".into(),
         None if n < LEAST => "too few trials to tell".into(),
@@ -141,11 +139,13 @@ fn caption(effect: &Effect<'_>) -> String {
                 s if s < 0.5 => "related",
                 _ => "strongly related",
             };
-            format!("{word}, {} of the ranks' variance", format::percent(share))
+            format!("{word}: {}", format::percent(share))
         }
     };
-    let rho = effect.rho.map_or_else(String::new, |rho| format!(", ρ = {rho:+.2}"));
-    format!("{strength}{rho}; {tried}")
+    let rho = effect.rho.map_or_else(String::new, |rho| format!(", ρ = {rho:+.2}").replace('-', "−"));
+    let values = if values == 1 { "one value".into() } else { format!("{} values", format::count(values)) };
+    let trials = if n == 1 { "one trial".into() } else { format!("{} trials", format::count(n)) };
+    format!("{strength}{rho}\n{values} in {trials}")
 }
 
 fn picture(record: &StudyRecord, effect: &Effect<'_>, range: &Range, stage: usize, dots: usize) -> String {
@@ -215,6 +215,7 @@ fn axis(domain: &DomainFacts, span: [f64; 2]) -> (Axis, Option<usize>) {
         DomainFacts::Int { low, high, log, .. } => {
             let mut axis = Axis::new(*low as f64, *high as f64, *log, span, 5);
             axis.ticks.retain(|(at, _)| at.fract() == 0.0);
+            axis.ticks.iter_mut().for_each(|(at, text)| *text = format::digits(*at, 4));
             (axis, None)
         }
         DomainFacts::Choice { values } => named(values.clone()),

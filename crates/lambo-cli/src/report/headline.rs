@@ -67,7 +67,7 @@ fn sum_tiles(record: &StudyRecord, summary: &Summary) -> String {
     let factor = summary.factor().filter(|factor| *factor > 1.0);
     let saved = factor.map_or_else(
         || "nothing was reused".into(),
-        |factor| format!("running everything would cost {} ×", format::digits(factor, 3)),
+        |factor| format!("re-running everything: {} × the cost", format::digits(factor, 3)),
     );
     [
         tile("", "trials", &format::count(record.trials.len()), &format!("{failed}{open}")),

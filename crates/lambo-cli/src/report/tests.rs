@@ -67,6 +67,8 @@ fn every_page_is_well_formed_loads_nothing_and_stays_small() {
             assert!(!page.contains(broken), "{name} has {broken}");
         }
         if let Some(folder) = std::env::var_os("LAMBO_PAGES") {
+            let json = serde_json::to_vec(&record).unwrap();
+            std::fs::write(std::path::Path::new(&folder).join(format!("{name}.json")), json).unwrap();
             std::fs::write(std::path::Path::new(&folder).join(format!("{name}.html")), page).unwrap();
         }
     }
@@ -92,7 +94,7 @@ fn the_page_says_what_was_found_spent_and_saved() {
         format!("in trial {}", best.trial),
         crate::format::duration(summary.spent),
         crate::format::duration(summary.saved),
-        format!("would cost {} ×", crate::format::digits(summary.factor().unwrap(), 3)),
+        format!("re-running everything: {} × the cost", crate::format::digits(summary.factor().unwrap(), 3)),
         "1 open".into(),
     ] {
         assert!(page.contains(&text), "{text}");

@@ -12,9 +12,7 @@ pub fn linear(low: f64, high: f64, wanted: usize) -> Vec<Tick> {
         return Vec::new();
     }
     let magnitude = 10f64.powf(rough.log10().floor());
-    let step =
-        [1.0, 2.0, 2.5, 5.0, 10.0].map(|m| m * magnitude).into_iter().find(|step| *step >= rough * 0.999);
-    let step = step.unwrap_or(rough);
+    let step = nearest([1.0, 2.0, 2.5, 5.0, 10.0].map(|m| m * magnitude), rough);
     multiples(low, high, step).into_iter().map(|at| (at, plain(at, step))).collect()
 }
 
@@ -52,13 +50,22 @@ pub fn durations(low: f64, high: f64, wanted: usize) -> Vec<Tick> {
         let label = |(at, _): Tick| (at, format::duration(at));
         return linear(low, high, wanted).into_iter().map(label).collect();
     }
-    match STEPS.into_iter().find(|step| *step >= rough * 0.999) {
-        Some(step) => multiples(low, high, step).into_iter().map(|at| (at, format::duration(at))).collect(),
-        None => linear(low / 86_400.0, high / 86_400.0, wanted)
+    // Past the middle between the last step and its double, days are as round as other numbers.
+    match nearest(STEPS, rough) {
+        step if rough < 3.0 * 86_400.0 => {
+            multiples(low, high, step).into_iter().map(|at| (at, format::duration(at))).collect()
+        }
+        _ => linear(low / 86_400.0, high / 86_400.0, wanted)
             .into_iter()
             .map(|(days, text)| (days * 86_400.0, format!("{text} d")))
             .collect(),
     }
+}
+
+/// The step whose ratio to the rough one is nearest to 1.
+fn nearest<const N: usize>(steps: [f64; N], rough: f64) -> f64 {
+    let away = |step: &f64| (step / rough).ln().abs();
+    steps.into_iter().min_by(|a, b| away(a).total_cmp(&away(b))).unwrap_or(rough)
 }
 
 fn multiples(low: f64, high: f64, step: f64) -> Vec<f64> {
@@ -98,7 +105,7 @@ mod tests {
         assert_eq!(labels(linear(0.0, 1.0, 5)), "0.0 0.2 0.4 0.6 0.8 1.0");
         assert_eq!(labels(linear(-3.2, 4.1, 4)), "-2 0 2 4");
         assert_eq!(labels(linear(0.70, 0.78, 4)), "0.70 0.72 0.74 0.76 0.78");
-        assert_eq!(labels(linear(0.0, 45_000.0, 4)), "0 20,000 40,000");
+        assert_eq!(labels(linear(0.0, 45_000.0, 4)), "0 10,000 20,000 30,000 40,000");
         assert_eq!(labels(logarithmic(1e-5, 0.08, 5)), "1e-5 1e-4 0.001 0.01");
         assert_eq!(labels(logarithmic(1.0, 64.0, 6)), "1 2 5 10 20 50");
         assert_eq!(labels(durations(0.0, 4000.0, 5)), "0 s 15 min 30 min 45 min 1 h");

@@ -26,7 +26,10 @@ pub fn section(record: &StudyRecord) -> String {
     let params: Vec<&str> = record.params.iter().map(|param| param.name.as_str()).take(MOST_PARAMS).collect();
     let others = record.trials.iter().filter(|trial| value(trial).is_none());
     let shown: Vec<&TrialRecord> = ranked(record).into_iter().chain(others).take(MOST_ROWS).collect();
-    let rows: String = shown.iter().map(|trial| row(record, trial, &params, &numbers)).collect();
+    let values = format::aligned(&shown.iter().filter_map(|trial| value(trial)).collect::<Vec<_>>());
+    let texts = values.into_iter().map(Some).chain(std::iter::repeat(None));
+    let rows: String =
+        shown.iter().zip(texts).map(|(trial, text)| row(record, trial, text, &params, &numbers)).collect();
     let names: String = params.iter().map(|name| header(name, "")).collect();
     let head = [
         header("trial", ""),
@@ -61,17 +64,15 @@ fn header(name: &str, class: &str) -> String {
 fn row(
     record: &StudyRecord,
     trial: &TrialRecord,
+    text: Option<String>,
     params: &[&str],
     numbers: &BTreeMap<&str, usize>,
 ) -> String {
     let best = record.best == Some(trial.trial);
-    let (shown, sort) = match (value(trial), trial.state) {
-        (Some(value), _) => {
-            (format!("{}{}", format::number(value), if best { " ★" } else { "" }), value.to_string())
-        }
-        (None, TrialState::Open) => ("open".into(), String::new()),
-        (None, _) => ("failed".into(), String::new()),
-    };
+    let sort = value(trial).map_or_else(String::new, |value| value.to_string());
+    let shown =
+        text.unwrap_or_else(|| if trial.state == TrialState::Open { "open" } else { "failed" }.into());
+    let star = if best { " <span class=\"star\">★</span>" } else { "" };
     let class = match (best, trial.state) {
         (true, _) => "best",
         (_, TrialState::Failed) => "failed",
@@ -90,7 +91,7 @@ fn row(
         })
         .collect();
     format!(
-        "<tr class=\"{class}\" data-t=\"{}\" title=\"{}\"><th scope=\"row\" data-v=\"{}\">{}</th><td data-v=\"{sort}\">{}</td>\
+        "<tr class=\"{class}\" data-t=\"{}\" title=\"{}\"><th scope=\"row\" data-v=\"{}\">{}{star}</th><td data-v=\"{sort}\">{}</td>\
          <td data-v=\"{}\">{}</td><td class=\"squares\">{}</td>{cells}</tr>\n",
         trial.trial,
         escape(&shorten(note, 300)),
