@@ -1,41 +1,43 @@
-//! The `lambo` command.
+//! The `lambo` command: tune a pipeline of commands without re-running its expensive stages.
 
+mod cli;
+mod commands;
+mod exit;
 mod export;
 mod format;
+mod paint;
+mod progress;
 mod report;
 #[cfg(test)]
 mod sample;
 mod table;
 
-use std::io::Write;
+use clap::Parser;
+use cli::{CacheCommand, Cli, Command};
+use std::process::ExitCode;
 
-use table::Which;
-
-/// Shows a record that stands in a JSON file: `lambo show RECORD.json html|csv|json|parquet|all|last|best`.
-fn main() -> anyhow::Result<()> {
-    let arguments: Vec<String> = std::env::args().collect();
-    let [_, _, file, what] = arguments.as_slice() else { return Ok(()) };
-    let bytes = std::fs::read(file)?;
-    let record = serde_json::from_slice(&bytes)?;
-    let mut out = std::io::stdout().lock();
-    let rows = |which| {
-        table::trials(&record, table::Options { which, width: Some(120), colour: true, ascii: false })
-    };
-    match what.as_str() {
-        "html" => {
-            let made = report::Made {
-                version: env!("CARGO_PKG_VERSION").into(),
-                date: format::bytes(bytes.len() as u64),
-                command: arguments.join(" "),
-            };
-            out.write_all(report::html(&record, &made).as_bytes())?;
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    paint::choose(cli.color);
+    let json = cli.command.wants_json();
+    let done = match cli.command {
+        Command::Init { file, force } => commands::init::run(&file, force),
+        Command::Check(args) => commands::check::run(&args),
+        Command::Run(args) => commands::run::run(&args),
+        Command::Status(args) => commands::status::run(&args),
+        Command::Best(args) => commands::best::run(&args),
+        Command::Trials(args) => commands::trials::run(&args),
+        Command::Export(args) => commands::export::run(&args),
+        Command::Report(args) => commands::report::run(&args),
+        Command::Cache(CacheCommand::Ls(args)) => commands::cache::ls(&args),
+        Command::Cache(CacheCommand::Why(args)) => commands::cache::why(&args),
+        Command::Cache(CacheCommand::Verify { common, remove }) => commands::cache::verify(&common, remove),
+        Command::Cache(CacheCommand::Gc { common, to, dry_run }) => {
+            commands::cache::gc(&common, to.as_deref(), dry_run)
         }
-        "csv" => export::write(&record, export::Format::Csv, &mut out)?,
-        "json" => export::write(&record, export::Format::Json, &mut out)?,
-        "parquet" => export::write(&record, export::Format::Parquet, &mut out)?,
-        "last" => out.write_all(rows(Which::Last(20)).as_bytes())?,
-        "best" => out.write_all(rows(Which::Best(20)).as_bytes())?,
-        _ => out.write_all(rows(Which::All).as_bytes())?,
-    }
-    Ok(())
+        Command::Strategies { name, json } => commands::strategies::run(name.as_deref(), json),
+        Command::Schema => commands::schema::run(),
+        Command::Guard => commands::guard::run(),
+    };
+    commands::end(done, json)
 }

@@ -43,13 +43,18 @@ struct Column {
     right: bool,
 }
 
-/// The table, with a line of headings, ending in a line feed; a sentence where there is nothing to show.
-pub fn trials(record: &StudyRecord, options: Options) -> String {
-    let shown: Vec<&TrialRecord> = match options.which {
+/// The trials that are asked for, in the order shown.
+pub fn chosen(record: &StudyRecord, which: Which) -> Vec<&TrialRecord> {
+    match which {
         Which::All => record.trials.iter().collect(),
         Which::Last(n) => record.trials.iter().skip(record.trials.len().saturating_sub(n)).collect(),
         Which::Best(n) => ranked(record).into_iter().take(n).collect(),
-    };
+    }
+}
+
+/// The table, with a line of headings, ending in a line feed; a sentence where there is nothing to show.
+pub fn trials(record: &StudyRecord, options: Options) -> String {
+    let shown = chosen(record, options.which);
     if shown.is_empty() {
         let what = if record.trials.is_empty() { "no trials yet" } else { "no trial has a value" };
         return format!("{what}\n");

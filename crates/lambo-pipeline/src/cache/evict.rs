@@ -23,6 +23,19 @@ pub struct Evicted {
 impl Cache {
     /// Takes entries away until the rest holds at most `limit` bytes; damaged ones first, those in use never.
     pub fn shrink(&self, limit: u64) -> Result<Vec<Evicted>, CacheError> {
+        self.evict(limit, |id| self.remove(id))
+    }
+
+    /// What [`Cache::shrink`] would take away if nothing was in use.
+    pub fn would_evict(&self, limit: u64) -> Result<Vec<Evicted>, CacheError> {
+        self.evict(limit, |_| Ok(true))
+    }
+
+    fn evict(
+        &self,
+        limit: u64,
+        remove: impl Fn(&KeyId) -> Result<bool, CacheError>,
+    ) -> Result<Vec<Evicted>, CacheError> {
         let mut entries: Vec<(f64, Listed, u64)> = self
             .list()?
             .into_iter()
@@ -39,7 +52,7 @@ impl Cache {
             if total <= limit && worth >= 0.0 {
                 break;
             }
-            if self.remove(&listed.id)? {
+            if remove(&listed.id)? {
                 total -= bytes;
                 let (stage, cost) =
                     listed.entry.map_or_else(|_| (String::new(), 0.0), |e| (e.key.stage, e.cost));

@@ -23,3 +23,6 @@ pub use inputs::{InputError, Inputs};
 pub use key::{KEY_FORMAT, KeyId, StageKey};
 pub use store::{Cache, CacheError, Claim, Hit, Listed, Staging, Verdict};
 pub use why::{Difference, Nearest};
+
+#[cfg(test)]
+mod tests;

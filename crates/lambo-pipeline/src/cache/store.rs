@@ -44,7 +44,7 @@ pub enum Claim<'a> {
     /// It is there.
     Hit(Hit),
     /// It is not, and nobody else makes it while this is held.
-    Mine(Staging<'a>),
+    Mine(Box<Staging<'a>>),
 }
 
 /// A stage at work. Dropped without a commit it leaves nothing behind.
@@ -116,18 +116,23 @@ const LOOK_AGAIN: Duration = Duration::from_millis(5);
 impl Cache {
     /// The cache in a `.lambo/` directory, which is made if need be.
     pub fn open(state: &Path, disk: Disk, limit: Option<u64>) -> Result<Self, CacheError> {
-        let cache = Self {
+        let cache = Self::at(state, disk, limit);
+        for folder in ["cache", "tmp", "locks"] {
+            cache.disk.make_dir(&state.join(folder))?;
+        }
+        Ok(cache)
+    }
+
+    /// The cache in a `.lambo/` directory that may not be there: nothing is made, and only looking makes sense.
+    pub fn at(state: &Path, disk: Disk, limit: Option<u64>) -> Self {
+        Self {
             state: state.to_owned(),
             disk,
             limit,
             checked: Mutex::default(),
             total: Mutex::default(),
             stagings: AtomicU64::new(0),
-        };
-        for folder in ["cache", "tmp", "locks"] {
-            cache.disk.make_dir(&state.join(folder))?;
         }
-        Ok(cache)
     }
 
     /// The output of a stage if it is there and sound; nothing is changed.
@@ -160,7 +165,7 @@ impl Cache {
         let dir = self.state.join("tmp").join(format!("{id}.{}-{number}", std::process::id()));
         let staging = Staging { cache: self, key: key.clone(), id, dir, lock_path, damaged, _lock: lock };
         self.disk.make_dir(&staging.out())?;
-        Ok(Claim::Mine(staging))
+        Ok(Claim::Mine(Box::new(staging)))
     }
 
     /// Every entry, by name.
@@ -168,6 +173,9 @@ impl Cache {
         let folder = self.state.join("cache");
         let reading = |source| CacheError::Read { path: folder.clone(), source };
         let mut listed = Vec::new();
+        if !folder.exists() {
+            return Ok(listed);
+        }
         for found in fs::read_dir(&folder).map_err(reading)? {
             let found = found.map_err(reading)?;
             let Ok(id) = KeyId::try_from(found.file_name().to_string_lossy().into_owned()) else { continue };

@@ -228,9 +228,7 @@ fn space(drafts: &[Draft<'_, '_>], wires: &Wires, findings: &mut Findings<'_>) -
     let modules: Option<Vec<Module>> =
         drafts.iter().map(|draft| module(draft, findings)).collect::<Vec<_>>().into_iter().collect();
     let modules = modules.filter(|modules| !modules.is_empty())?;
-    // The wiring goes to the engine here once it takes more than a chain.
-    let _ = &wires.after;
-    match Space::new(modules) {
+    match Space::new(modules).and_then(|space| space.wired(&wires.after)) {
         Ok(space) => Some(space),
         // Names that are used twice have been reported where they stand.
         Err(SpaceError::DuplicateModule { .. } | SpaceError::DuplicateParam { .. }) => None,

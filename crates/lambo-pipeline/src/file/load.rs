@@ -18,19 +18,19 @@ impl Pipeline {
 
     /// The same, with what works but may surprise.
     pub fn load_with_warnings(path: &Path) -> Result<(Self, Vec<Problem>), FileError> {
-        let failed = |problem| FileError { file: path.to_owned(), problems: vec![problem] };
-        let text = read(path).map_err(failed)?;
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let root = folder.canonicalize().map_err(|error| {
-            let message = format!("the directory of the file cannot be found: {error}");
-            failed(Problem::unread(message, "check that you may read it".to_owned()))
-        })?;
+        let (text, root) = text_and_root(path)?;
         let mut findings = Findings::new(&text);
         let checked = check(path, &root, &mut findings);
         if let Some(checked) = &checked {
             check_disk(checked, &mut findings);
         }
         finish(checked, path, findings)
+    }
+
+    /// Reads a file without a look at what it names: to show a study whose inputs or programs may be gone.
+    pub fn read(path: &Path) -> Result<Self, FileError> {
+        let (text, root) = text_and_root(path)?;
+        Self::parse(&text, path, &root)
     }
 
     /// Checks a text without a look at any file; `file` is what messages call it, `root` the directory that holds it.
@@ -93,6 +93,18 @@ fn finish(
             )],
         }),
     }
+}
+
+/// What stands in a file, and the directory that it stands in.
+fn text_and_root(path: &Path) -> Result<(String, PathBuf), FileError> {
+    let failed = |problem| FileError { file: path.to_owned(), problems: vec![problem] };
+    let text = read(path).map_err(failed)?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let root = folder.canonicalize().map_err(|error| {
+        let message = format!("the directory of the file cannot be found: {error}");
+        failed(Problem::unread(message, "check that you may read it".to_owned()))
+    })?;
+    Ok((text, root))
 }
 
 /// The text of a file, or where it stops being text.

@@ -25,3 +25,4 @@ pub use pipeline::{Budget, Pipeline, Stage, StageCost, StudyPlan};
 pub use problem::{FileError, Problem};
 pub use shape::{fits_shape, schema, starter};
 pub use template::{Piece, Template, Unfilled, value_text};
+pub use units::bytes as parse_bytes;

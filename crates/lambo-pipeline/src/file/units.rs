@@ -38,7 +38,7 @@ pub(super) fn duration(seconds: f64) -> Option<Duration> {
 }
 
 /// Bytes from a text such as `20 GB`; the reason if it is none.
-pub(super) fn bytes(text: &str) -> Result<u64, String> {
+pub fn bytes(text: &str) -> Result<u64, String> {
     let pairs = pairs(text)?;
     let [(number, unit)] = pairs[..] else { return Err(format!("{text:?} is not one number with one unit")) };
     let factor = match unit.to_ascii_lowercase().as_str() {

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use lambo::space::{Point, Value};
+use lambo::space::Point;
 
 use super::error::RunError;
 use crate::cache::{Inputs, KEY_FORMAT, KeyId, StageKey};
-use crate::file::{Pipeline, Stage};
+use crate::file::{Pipeline, Stage, value_text};
 
 /// What is the same for every point: hashes of inputs and values of variables, taken when the run began.
 #[derive(Debug)]
@@ -87,16 +87,6 @@ impl Keys {
 pub fn values(stage: &Stage, point: &Point) -> BTreeMap<String, String> {
     let text = |name: &String| Some((name.clone(), value_text(point.get(name)?)));
     stage.params.iter().filter_map(text).collect()
-}
-
-/// Numbers so that they come back as they are.
-fn value_text(value: &Value) -> String {
-    match value {
-        Value::Int(int) => int.to_string(),
-        Value::Float(float) => float.to_string(),
-        Value::Choice(text) => text.to_string(),
-        Value::Bool(bool) => bool.to_string(),
-    }
 }
 
 /// Declared inputs, and the program where it is a file of the study.

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
 use lambo::space::CostModel;
-use lambo::strategy::by_name;
+use lambo::strategy::configured;
 use lambo::study::{Event, StopRules, Study, StudyError};
 use lambo::trial::Proposed;
 
@@ -194,7 +194,7 @@ impl Core {
 pub fn study(pipeline: &Pipeline, strategy: &str) -> Result<Study, StudyError> {
     let plan = &pipeline.study;
     let space = pipeline.space.clone();
-    let chosen = by_name(strategy, &space, plan.seed)?;
+    let chosen = configured(strategy, &space, &plan.options, plan.seed)?;
     let budget = &plan.budget;
     Study::new(space, chosen)
         .label(strategy, plan.seed, "")?
@@ -211,7 +211,7 @@ pub fn study(pipeline: &Pipeline, strategy: &str) -> Result<Study, StudyError> {
 /// What `auto` stands for in a study that begins with this release; one that has begun keeps its strategy.
 const AUTO: &str = "lambo";
 
-fn replayed(pipeline: &Pipeline, records: &[Stamped]) -> Result<Study, RunError> {
+pub(super) fn replayed(pipeline: &Pipeline, records: &[Stamped]) -> Result<Study, RunError> {
     let events = || records.iter().filter_map(|stamped| stamped.record.event());
     let begun_with = events().find_map(|event| match event {
         Event::Started { strategy, .. } => Some(strategy.as_str()),

@@ -114,7 +114,7 @@ impl Session<'_> {
         trial: &Proposed,
         stage: &Stage,
         m: usize,
-        staging: Staging<'_>,
+        staging: Box<Staging<'_>>,
         outs: &[Option<Hit>],
         expected: Option<f64>,
     ) -> Result<StageEnd, RunError> {
@@ -140,7 +140,7 @@ impl Session<'_> {
                     let times = (began, clock::now());
                     let key = staging.id().to_string();
                     let hit = staging.commit(self.maker(trial), cost, seconds, attempt, times)?;
-                    let record = self.record(stage, How::Ran, key, cost, seconds, times, attempt);
+                    let record = record(stage, How::Ran, key, (cost, seconds), times, attempt);
                     return Ok(StageEnd::Done(Done { record, hit: Some(hit) }));
                 }
                 Err(problem) => problem,
@@ -158,8 +158,8 @@ impl Session<'_> {
                     StageCost::Given(cost) => cost,
                     StageCost::Reported => result::number(&staging.out(), "cost").map_or(0.0, |c| c.max(0.0)),
                 };
-                let record =
-                    self.record(stage, How::Failed, staging.id().to_string(), cost, seconds, times, attempt);
+                let key = staging.id().to_string();
+                let record = record(stage, How::Failed, key, (cost, seconds), times, attempt);
                 return Ok(StageEnd::Failed(record, reason(&stage.name, &problem, &words)));
             }
             staging.again()?;
@@ -218,20 +218,17 @@ impl Session<'_> {
     fn maker(&self, trial: &Proposed) -> Maker {
         Maker { study: self.identity.clone(), trial: trial.id().index() }
     }
+}
 
-    #[allow(clippy::too_many_arguments)]
-    fn record(
-        &self,
-        stage: &Stage,
-        how: How,
-        key: String,
-        cost: f64,
-        seconds: f64,
-        (began, ended): (f64, f64),
-        attempts: u32,
-    ) -> StageRecord {
-        StageRecord { stage: stage.name.clone(), how, key, cost, seconds, began, ended, attempts }
-    }
+fn record(
+    stage: &Stage,
+    how: How,
+    key: String,
+    (cost, seconds): (f64, f64),
+    (began, ended): (f64, f64),
+    attempts: u32,
+) -> StageRecord {
+    StageRecord { stage: stage.name.clone(), how, key, cost, seconds, began, ended, attempts }
 }
 
 /// What goes into the journal: the stage, what happened, and its last word.

@@ -28,6 +28,14 @@ pub(super) enum TrialEnd {
     Failed(String),
 }
 
+/// Why a trial does not come to its end.
+enum Broken {
+    /// A stage failed.
+    Failed { stage: usize, record: StageRecord, reason: String },
+    /// It was told to stop at once.
+    Stopped,
+}
+
 impl Session<'_> {
     /// Runs what must run; `None` if it was told to stop at once.
     pub(super) fn run_trial(&self, trial: &Proposed) -> Result<Option<TrialRun>, RunError> {
@@ -42,17 +50,17 @@ impl Session<'_> {
             match there {
                 Some(done) => self.ended(trial, &done.record),
                 // Not there, but nothing that runs needs it: its output counts as reused, at a cost that nobody knows any more.
-                None if !wanted[m] => *there = keys.get(m).map(|key| Done::not_needed(key)),
+                None if !wanted[m] => *there = keys.get(m).map(Done::not_needed),
                 None => {}
             }
         }
         let broken = self.run_stages(trial, &keys, &mut done)?;
-        if broken.as_ref().is_some_and(|broken| broken.1.is_none()) {
+        if matches!(broken, Some(Broken::Stopped)) {
             return Ok(None);
         }
         let finished = done.iter().take_while(|done| done.is_some()).count();
         let end = match &broken {
-            Some((_, Some((_, reason)))) => TrialEnd::Failed(reason.clone()),
+            Some(Broken::Failed { reason, .. }) => TrialEnd::Failed(reason.clone()),
             _ => match done.last().and_then(|done| done.as_ref()?.hit.as_ref()) {
                 Some(hit) => result::number(&hit.out, &self.pipeline.study.metric)
                     .map_or_else(TrialEnd::Failed, TrialEnd::Value),
@@ -63,8 +71,8 @@ impl Session<'_> {
         for (m, done) in done.into_iter().enumerate() {
             stages.extend(done.map(|done| (m, done.record)));
         }
-        if let Some((m, Some((record, _)))) = broken {
-            stages.push((m, record));
+        if let Some(Broken::Failed { stage, record, .. }) = broken {
+            stages.push((stage, record));
         }
         stages.sort_by_key(|(m, _)| *m);
         let measured = (0..count).map(|m| self.charged(m, &stages)).collect();
@@ -92,17 +100,16 @@ impl Session<'_> {
         wanted
     }
 
-    /// Runs the stages that are not there; the first that broke, without a record if it was stopped.
-    #[allow(clippy::type_complexity)]
+    /// Runs the stages that are not there; why it does not come to its end, if it does not.
     fn run_stages(
         &self,
         trial: &Proposed,
         keys: &[StageKey],
         done: &mut [Option<Done>],
-    ) -> Result<Option<(usize, Option<(StageRecord, String)>)>, RunError> {
+    ) -> Result<Option<Broken>, RunError> {
         let mut begun: Vec<bool> = done.iter().map(|done| done.is_some()).collect();
         let (tell, ends) = mpsc::channel();
-        let mut broken: Option<(usize, Option<(StageRecord, String)>)> = None;
+        let mut broken: Option<Broken> = None;
         let mut failure = None;
         std::thread::scope(|scope| {
             let mut running = 0;
@@ -132,9 +139,9 @@ impl Session<'_> {
                 match end {
                     Ok(StageEnd::Done(finished)) => done[m] = Some(finished),
                     Ok(StageEnd::Failed(record, reason)) if broken.is_none() => {
-                        broken = Some((m, Some((record, reason))));
+                        broken = Some(Broken::Failed { stage: m, record, reason });
                     }
-                    Ok(StageEnd::Stopped) => broken = Some((m, None)),
+                    Ok(StageEnd::Stopped) => broken = Some(Broken::Stopped),
                     Ok(StageEnd::Failed(..)) => {}
                     Err(error) => failure = failure.take().or(Some(error)),
                 }

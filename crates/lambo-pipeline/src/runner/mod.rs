@@ -6,7 +6,7 @@ mod process;
 
 pub use guard::{Guard, watch_over};
 pub use log::last_lines;
-pub use process::{Processes, find_program};
+pub use process::Processes;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -12,6 +12,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use super::guard::Guard;
 use super::{Ended, Exit, Job, Runner};
 use crate::disk::Disk;
+use crate::file::find_program;
 use crate::stop::Stop;
 
 /// Runs commands as processes, each the leader of a group of its own.
@@ -19,8 +20,6 @@ use crate::stop::Stop;
 pub struct Processes {
     /// Kills the groups if this process dies without a word.
     guard: Option<Guard>,
-    /// Where programs are looked for after PATH.
-    beside: Option<PathBuf>,
     disk: Disk,
 }
 
@@ -33,15 +32,14 @@ const LOOK: Duration = Duration::from_millis(50);
 impl Processes {
     /// With a guard, so that no command outlives a killed lambo.
     pub fn new(guard: Option<Guard>, disk: Disk) -> Self {
-        let beside = std::env::current_exe().ok().and_then(|exe| exe.parent().map(Path::to_owned));
-        Self { guard, beside, disk }
+        Self { guard, disk }
     }
 
     fn start(&self, job: &Job) -> io::Result<Child> {
         let none = || io::Error::new(io::ErrorKind::InvalidInput, "the command is empty");
         let (program, arguments) = job.argv.split_first().ok_or_else(none)?;
         let log = self.disk.create(&job.log).map_err(|error| error.source)?;
-        let mut command = Command::new(self.resolve(program, &job.dir));
+        let mut command = Command::new(Self::resolve(program, &job.dir));
         command
             .args(arguments)
             .current_dir(&job.dir)
@@ -54,19 +52,9 @@ impl Processes {
     }
 
     /// A program by name is looked for on PATH, then beside lambo itself; one with a `/` is a path from the study's directory.
-    fn resolve(&self, program: &str, dir: &Path) -> PathBuf {
-        if program.contains('/') {
-            return dir.join(program);
-        }
-        find_program(program, self.beside.as_deref()).unwrap_or_else(|| program.into())
+    fn resolve(program: &str, dir: &Path) -> PathBuf {
+        find_program(program, dir).unwrap_or_else(|| program.into())
     }
-}
-
-/// Where a program by name is.
-pub fn find_program(name: &str, beside: Option<&Path>) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).chain(beside.map(Path::to_owned));
-    folders.map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
 impl Runner for Processes {

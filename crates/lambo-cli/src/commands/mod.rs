@@ -1,0 +1,105 @@
+//! The commands, a file for each, and what they share.
+
+pub mod best;
+pub mod cache;
+pub mod check;
+pub mod export;
+pub mod guard;
+pub mod init;
+pub mod report;
+pub mod run;
+pub mod schema;
+pub mod status;
+pub mod strategies;
+pub mod trials;
+
+use crate::cli::{CacheCommand, Command};
+use crate::exit::Code;
+use crate::paint::{BAD, paint};
+use lambo_pipeline::file::{FileError, Pipeline};
+use lambo_pipeline::journal::{Journal, Sqlite};
+use lambo_pipeline::record::StudyRecord;
+use lambo_pipeline::run_loop::record;
+use lambo_pipeline::state_dir::StateDir;
+use serde::Serialize;
+use serde_json::json;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// What a command ends with.
+pub type Done = anyhow::Result<Code>;
+
+/// Says what went wrong, and ends with its code.
+pub fn end(done: Done, json: bool) -> ExitCode {
+    let code = match done {
+        Ok(code) => code,
+        // Whoever closed the pipe has seen enough.
+        Err(error) if is_closed_pipe(&error) => Code::Done,
+        Err(error) => {
+            let code = Code::of(&error);
+            if json {
+                let problems = error.downcast_ref::<FileError>().map(|file| &file.problems);
+                let said = json!({"error": format!("{error:#}"), "code": code as u8, "problems": problems});
+                println!("{said}");
+            } else {
+                eprintln!("{}: {error:#}", paint(BAD, "error"));
+            }
+            code
+        }
+    };
+    ExitCode::from(code as u8)
+}
+
+/// Prints facts as JSON.
+pub fn print_json(facts: &impl Serialize) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    serde_json::to_writer_pretty(&mut out, facts)?;
+    writeln!(out)?;
+    Ok(())
+}
+
+/// Prints a text; a closed pipe ends the command quietly.
+pub fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+/// The study of a file, from its journal.
+pub fn study_of(file: &Path) -> anyhow::Result<(Pipeline, Sqlite)> {
+    let pipeline = Pipeline::read(file)?;
+    let journal = Sqlite::look(&StateDir::of(&pipeline.root).journal(), &pipeline.study.name)?;
+    Ok((pipeline, journal))
+}
+
+/// Everything that the study of a file has been through.
+pub fn record_of(file: &Path) -> anyhow::Result<StudyRecord> {
+    let (pipeline, journal) = study_of(file)?;
+    Ok(record(&pipeline.study.name, &journal.read(0)?))
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let closed = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+    error.downcast_ref::<io::Error>().is_some_and(closed)
+        || error
+            .downcast_ref::<serde_json::Error>()
+            .is_some_and(|error| error.io_error_kind() == Some(io::ErrorKind::BrokenPipe))
+}
+
+impl Command {
+    /// Whether errors are wanted as JSON too.
+    pub fn wants_json(&self) -> bool {
+        match self {
+            Self::Check(args) | Self::Status(args) | Self::Best(args) => args.json,
+            Self::Run(args) => args.common.json,
+            Self::Trials(args) => args.common.json,
+            Self::Cache(CacheCommand::Ls(args)) => args.json,
+            Self::Cache(CacheCommand::Why(args)) => args.common.json,
+            Self::Cache(CacheCommand::Verify { common, .. } | CacheCommand::Gc { common, .. }) => common.json,
+            Self::Strategies { json, .. } => *json,
+            Self::Init { .. } | Self::Export(_) | Self::Report(_) | Self::Schema | Self::Guard => false,
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! `lambo run`: begins a study or continues it, shows how it goes, and ends in peace.
+
+use super::{Done, print, print_json};
+use crate::cli::RunArgs;
+use crate::exit::Code;
+use crate::format::{self, number};
+use crate::paint::{FAINT, GOOD, STRONG, WARNING, paint};
+use crate::progress::{self, Facts};
+use anyhow::Context;
+use lambo_pipeline::disk::Disk;
+use lambo_pipeline::file::{Pipeline, StageCost};
+use lambo_pipeline::record::CostUnit;
+use lambo_pipeline::run_loop::{Reached, Rehearsal, Session, SessionOptions, Standing, rehearse};
+use lambo_pipeline::runner::{Guard, Processes};
+use lambo_pipeline::stop::Stop;
+use serde_json::{Value, json};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::fmt::Write;
+use std::process::Command;
+
+/// Runs the study of a file.
+pub fn run(args: &RunArgs) -> Done {
+    let file = &args.common.file;
+    let (pipeline, warnings) = Pipeline::load_with_warnings(file)?;
+    if args.dry_run {
+        return dry_run(&pipeline, args);
+    }
+    if !args.common.json {
+        for warning in &warnings {
+            eprintln!("{}: {}", paint(WARNING, "warning"), warning.render(file));
+        }
+    }
+    let facts = Facts::of(&pipeline, usize::from(args.workers));
+    let view = progress::choose(&facts, args.common.json, args.quiet);
+    let stop = Stop::new();
+    let options = SessionOptions {
+        workers: usize::from(args.workers),
+        accept_changes: args.accept_changes,
+        stop: stop.clone(),
+        disk: Disk::default(),
+    };
+    let runner = Processes::new(guard(), Disk::default());
+    let session = Session::open(&pipeline, options, &runner, &*view)?;
+    listen(stop, view.teller())?;
+    view.begin(&session.standing()?);
+    let ended = session.run();
+    view.end();
+    let ended = ended?;
+    if !args.quiet {
+        closing(&pipeline, &ended.reached, args)?;
+    }
+    Ok(if ended.reached == Reached::Asked { Code::Stopped } else { Code::Done })
+}
+
+/// A guard that is this same program; without one, stages outlive a killed lambo.
+fn guard() -> Option<Guard> {
+    let mut command = Command::new(std::env::current_exe().ok()?);
+    command.arg("guard-of-stages");
+    Guard::start(command).ok()
+}
+
+/// The first Ctrl-C finishes what runs, the second stops at once; so does whoever shuts the machine down.
+fn listen(stop: Stop, say: impl Fn(&str) + Send + 'static) -> anyhow::Result<()> {
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot listen to Ctrl-C")?;
+    std::thread::spawn(move || {
+        for signal in signals.forever() {
+            if signal == SIGINT && !stop.is_asked() {
+                say("finishing the trials that are running; Ctrl-C again stops at once");
+                stop.finish();
+            } else {
+                say("stopping; what has finished is kept, and the same command continues");
+                stop.now();
+            }
+        }
+    });
+    Ok(())
+}
+
+fn closing(pipeline: &Pipeline, reached: &Reached, args: &RunArgs) -> anyhow::Result<()> {
+    let file = args.common.file.display();
+    let (_, journal) = super::study_of(&args.common.file)?;
+    let summary = journal.summary()?;
+    if args.common.json {
+        let said = json!({
+            "news": "ended", "finished": reached.is_finished(), "reason": reached.to_string(),
+            "best": summary.best, "trials": summary.trials, "spent": summary.spent, "saved": summary.saved,
+        });
+        return print(&format!("{said}\n"));
+    }
+    let unit = unit(pipeline);
+    let mut out = String::new();
+    let _ = writeln!(
+        out,
+        "\n{}: {reached}",
+        if reached.is_finished() { paint(GOOD, "done") } else { paint(WARNING, "stopped") }
+    );
+    if let Some(best) = &summary.best {
+        let _ = writeln!(
+            out,
+            "  best     {} {}  {}",
+            summary.metric,
+            paint(GOOD, number(best.value)),
+            paint(FAINT, format!("trial {}", best.trial))
+        );
+        for stage in &pipeline.stages {
+            let values: Vec<String> = stage
+                .params
+                .iter()
+                .filter_map(|name| Some(format!("{name}={}", format::value(best.point.get(name)?))))
+                .collect();
+            let _ = writeln!(out, "           {}  {}", paint(STRONG, &stage.name), values.join(" "));
+        }
+    }
+    let _ = writeln!(out, "  spent    {}", format::cost(summary.spent, unit));
+    if summary.saved > 0.0 {
+        let whole = summary.spent + summary.saved;
+        let times = if summary.spent > 0.0 {
+            format!(", {}× as much", format::digits(whole / summary.spent, 2))
+        } else {
+            String::new()
+        };
+        let _ = writeln!(
+            out,
+            "  saved    {}: running every stage anew would have cost {}{times}",
+            format::cost(summary.saved, unit),
+            format::cost(whole, unit)
+        );
+    }
+    let next = if reached.is_finished() {
+        format!("lambo best {file} · lambo trials {file} · lambo report {file}")
+    } else {
+        format!("lambo run {file} continues")
+    };
+    let _ = writeln!(out, "  {}", paint(FAINT, next));
+    print(&out)
+}
+
+/// What costs are counted in.
+pub fn unit(pipeline: &Pipeline) -> CostUnit {
+    let measured = pipeline.stages.iter().all(|stage| stage.cost == StageCost::Measured);
+    if measured { CostUnit::Seconds } else { CostUnit::Units }
+}
+
+fn dry_run(pipeline: &Pipeline, args: &RunArgs) -> Done {
+    let next = rehearse(pipeline)?;
+    if args.common.json {
+        print_json(&next)?;
+        return Ok(Code::Done);
+    }
+    let mut out = String::new();
+    match &next {
+        None => {
+            let _ = writeln!(out, "the study is complete: a budget is reached, and nothing would run");
+        }
+        Some(next) => show(&mut out, next),
+    }
+    print(&out)?;
+    Ok(Code::Done)
+}
+
+fn show(out: &mut String, next: &Rehearsal) {
+    let goes_on = if next.resumed { ", begun before" } else { "" };
+    let _ = writeln!(out, "{}{goes_on}", paint(STRONG, format!("trial {}", next.trial)));
+    let _ = writeln!(out, "  {}", paint(FAINT, &next.why));
+    for stage in &next.stages {
+        let verdict = if stage.cached { paint(GOOD, "reuse") } else { paint(WARNING, "run  ") };
+        let command: Vec<String> = stage.argv.iter().map(|part| quoted(part)).collect();
+        let _ = writeln!(out, "  {verdict} {}  {}", paint(STRONG, &stage.stage), command.join(" "));
+    }
+}
+
+/// As one would type it into a shell.
+fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_./:+,@%=-".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+/// How the study stands, as JSON.
+pub fn standing(standing: &Standing) -> Value {
+    json!({
+        "asked": standing.asked, "told": standing.told, "best": standing.best, "spent": standing.spent,
+        "wall": standing.wall,
+    })
+}

@@ -1,0 +1,223 @@
+//! What the cache promises: outputs appear whole, are checked, made once, and kept by worth.
+
+use super::*;
+use crate::disk::Disk;
+use crate::stop::Stop;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+fn key(stage: &str, x: &str) -> StageKey {
+    StageKey {
+        format: KEY_FORMAT,
+        stage: stage.into(),
+        run: vec!["tool".into()],
+        params: BTreeMap::from([("x".to_owned(), x.to_owned())]),
+        inputs: BTreeMap::new(),
+        env: BTreeMap::new(),
+        after: BTreeMap::new(),
+    }
+}
+
+fn open(dir: &Path) -> Cache {
+    Cache::open(dir, Disk::default(), None).unwrap()
+}
+
+fn make(cache: &Cache, key: &StageKey, text: &str, cost: f64) -> Hit {
+    match cache.claim(key, &Stop::new()).unwrap() {
+        Claim::Hit(hit) => hit,
+        Claim::Mine(staging) => {
+            fs::create_dir(staging.out().join("sub")).unwrap();
+            fs::write(staging.out().join("sub/file"), text).unwrap();
+            fs::create_dir(staging.out().join("empty")).unwrap();
+            std::os::unix::fs::symlink("sub/file", staging.out().join("link")).unwrap();
+            staging.commit(Maker::default(), cost, cost, 1, (0.0, 1.0)).unwrap()
+        }
+    }
+}
+
+#[test]
+fn an_output_is_there_as_a_whole_and_comes_back_as_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let cache = open(dir.path());
+    assert!(cache.find(&key("a", "1")).unwrap().is_none());
+    let made = make(&cache, &key("a", "1"), "text", 2.0);
+    let found = open(dir.path()).find(&key("a", "1")).unwrap().unwrap();
+    assert_eq!((found.out.clone(), &*found.entry), (made.out, &*made.entry));
+    assert_eq!(fs::read_to_string(found.out.join("link")).unwrap(), "text");
+    assert_eq!(found.entry.files.len(), 3);
+    assert!(cache.find(&key("a", "2")).unwrap().is_none());
+    assert_eq!(fs::read_dir(dir.path().join("tmp")).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(dir.path().join("locks")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_stage_that_gives_up_leaves_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let cache = open(dir.path());
+    let Claim::Mine(staging) = cache.claim(&key("a", "1"), &Stop::new()).unwrap() else { panic!("a hit") };
+    fs::write(staging.out().join("half"), "half").unwrap();
+    staging.again().unwrap();
+    assert_eq!(fs::read_dir(staging.out()).unwrap().count(), 0);
+    drop(staging);
+    for folder in ["tmp", "locks", "cache"] {
+        assert_eq!(fs::read_dir(dir.path().join(folder)).unwrap().count(), 0, "{folder}");
+    }
+}
+
+#[test]
+fn every_kind_of_damage_is_found_and_mended_by_making_the_output_again() {
+    let damages: [fn(&Path); 8] = [
+        |entry| fs::write(entry.join("out/sub/file"), "tex!").unwrap(),
+        |entry| fs::write(entry.join("out/sub/file"), "").unwrap(),
+        |entry| fs::remove_file(entry.join("out/sub/file")).unwrap(),
+        |entry| fs::write(entry.join("out/more"), "").unwrap(),
+        |entry| fs::remove_dir(entry.join("out/empty")).unwrap(),
+        |entry| fs::write(entry.join("entry.json"), "").unwrap(),
+        |entry| fs::remove_file(entry.join("entry.json")).unwrap(),
+        |entry| fs::remove_dir_all(entry.join("out")).unwrap(),
+    ];
+    for (i, damage) in damages.iter().enumerate() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = open(dir.path());
+        let id = key("a", "1").id();
+        drop(make(&cache, &key("a", "1"), "text", 2.0));
+        damage(&cache.dir(&id));
+        // The process that made it notices as well as another one.
+        for cache in [&cache, &open(dir.path())] {
+            assert!(cache.find(&key("a", "1")).unwrap().is_none(), "{i}");
+        }
+        let listed = cache.list().unwrap();
+        assert!(matches!(cache.verify(&listed[0]), Verdict::Damaged(_)), "{i}");
+        let Claim::Mine(staging) = cache.claim(&key("a", "1"), &Stop::new()).unwrap() else { panic!("{i}") };
+        assert!(staging.damaged.is_some(), "{i}");
+        drop(staging);
+        drop(make(&cache, &key("a", "1"), "text", 2.0));
+        assert_eq!(cache.verify(&cache.list().unwrap()[0]), Verdict::Sound, "{i}");
+    }
+}
+
+#[test]
+fn an_entry_under_the_name_of_another_is_not_believed() {
+    let dir = tempfile::tempdir().unwrap();
+    let cache = open(dir.path());
+    drop(make(&cache, &key("a", "1"), "text", 2.0));
+    fs::rename(cache.dir(&key("a", "1").id()), cache.dir(&key("a", "2").id())).unwrap();
+    assert!(cache.find(&key("a", "2")).unwrap().is_none());
+    assert!(matches!(cache.verify(&cache.list().unwrap()[0]), Verdict::Damaged(_)));
+}
+
+#[test]
+fn of_many_who_want_an_output_one_makes_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let made = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for worker in 0..8 {
+            let (dir, made) = (dir.path(), &made);
+            // Half of them share a cache, as threads do; the others have their own, as processes do.
+            scope.spawn(move || {
+                let cache = open(dir);
+                for round in 0..25 {
+                    let wanted = key("a", &((round + worker / 4) % 25).to_string());
+                    if let Claim::Mine(staging) = cache.claim(&wanted, &Stop::new()).unwrap() {
+                        made.fetch_add(1, Ordering::SeqCst);
+                        std::thread::sleep(std::time::Duration::from_millis(2));
+                        staging.commit(Maker::default(), 1.0, 1.0, 1, (0.0, 1.0)).unwrap();
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(made.load(Ordering::SeqCst), 25);
+}
+
+#[test]
+fn what_is_cheap_to_recompute_per_byte_goes_first_and_what_is_in_use_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let cache = open(dir.path());
+    drop(make(&cache, &key("dear", "1"), &"x".repeat(1000), 100.0));
+    drop(make(&cache, &key("cheap", "1"), &"x".repeat(1000), 1.0));
+    drop(make(&cache, &key("small", "1"), "x", 1.0));
+    let in_use = make(&cache, &key("used", "1"), &"x".repeat(1000), 0.1);
+    assert_eq!(cache.would_evict(2500).unwrap()[0].stage, "used");
+    let stages: Vec<String> = cache.shrink(2500).unwrap().into_iter().map(|one| one.stage).collect();
+    assert_eq!(stages, ["cheap"]);
+    drop(in_use);
+    let stages: Vec<String> = cache.shrink(0).unwrap().into_iter().map(|one| one.stage).collect();
+    assert_eq!(stages, ["used", "dear", "small"]);
+    assert!(cache.list().unwrap().is_empty());
+}
+
+#[test]
+fn a_limit_is_kept_while_outputs_are_made() {
+    let dir = tempfile::tempdir().unwrap();
+    let cache = Cache::open(dir.path(), Disk::default(), Some(3500)).unwrap();
+    for i in 0..20 {
+        drop(make(&cache, &key("a", &i.to_string()), &"x".repeat(1000), f64::from(i)));
+    }
+    let left: Vec<f64> = cache.list().unwrap().iter().map(|l| l.entry.as_ref().unwrap().cost).collect();
+    assert_eq!(left.len(), 3);
+    assert!(left.iter().all(|cost| *cost >= 17.0), "{left:?}");
+}
+
+#[test]
+fn what_killed_processes_left_is_swept_but_not_what_is_at_work() {
+    let dir = tempfile::tempdir().unwrap();
+    let cache = open(dir.path());
+    let dead = key("a", "dead").id();
+    fs::create_dir_all(dir.path().join(format!("tmp/{dead}.1-1/out"))).unwrap();
+    fs::write(dir.path().join(format!("locks/{dead}")), "").unwrap();
+    let Claim::Mine(alive) = cache.claim(&key("a", "alive"), &Stop::new()).unwrap() else { panic!("a hit") };
+    assert_eq!(open(dir.path()).sweep(None).unwrap(), 1);
+    assert!(alive.out().exists());
+    drop(alive);
+    assert_eq!(fs::read_dir(dir.path().join("tmp")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_write_that_fails_leaves_no_entry_or_a_whole_one() {
+    for at in 1.. {
+        let dir = tempfile::tempdir().unwrap();
+        let disk = Disk::failing_at(at, io::ErrorKind::StorageFull);
+        let outcome = (|| -> Result<(), CacheError> {
+            let cache = Cache::open(dir.path(), disk.clone(), Some(10))?;
+            for x in ["1", "2", "3"] {
+                if let Claim::Mine(staging) = cache.claim(&key("a", x), &Stop::new())? {
+                    fs::write(staging.out().join("file"), "01234567").unwrap();
+                    staging.commit(Maker::default(), 1.0, 1.0, 1, (0.0, 1.0))?;
+                }
+            }
+            Ok(())
+        })();
+        let cache = open(dir.path());
+        cache.sweep(None).unwrap();
+        for listed in cache.list().unwrap() {
+            assert_eq!(cache.verify(&listed), Verdict::Sound, "after write {at}");
+        }
+        if !disk.has_failed() {
+            outcome.unwrap();
+            assert!(at > 10, "{at}");
+            return;
+        }
+    }
+}
+
+#[test]
+fn why_says_what_differs_from_the_nearest_entry() {
+    let dir = tempfile::tempdir().unwrap();
+    let cache = open(dir.path());
+    assert_eq!(cache.nearest(&key("a", "1")).unwrap(), None);
+    drop(make(&cache, &key("b", "1"), "", 1.0));
+    assert_eq!(cache.nearest(&key("a", "1")).unwrap(), None);
+    drop(make(&cache, &key("a", "2"), "", 1.0));
+    let mut far = key("a", "3");
+    far.run.push("-v".into());
+    drop(make(&cache, &far, "", 1.0));
+    let nearest = cache.nearest(&key("a", "1")).unwrap().unwrap();
+    assert_eq!(nearest.id, key("a", "2").id());
+    let difference =
+        Difference { what: "parameter `x`".into(), wanted: Some("1".into()), cached: Some("2".into()) };
+    assert_eq!(nearest.differences, [difference]);
+}
