@@ -1,4 +1,8 @@
 //! Real time: what each worker was doing, side by side, with pauses cut out.
+//!
+//! Which worker ran a trial is not recorded: a trial goes to the first row that was free when it began.
+
+use std::collections::BTreeMap;
 
 use lambo_pipeline::record::{How, StudyRecord};
 
@@ -14,8 +18,8 @@ const PAUSE: f64 = 0.03;
 /// Rows that are drawn; more workers than this are no longer told apart.
 const MOST_ROWS: usize = 32;
 
-/// Slices of a row in a picture of many stages, in pixels.
-const SLICE: f64 = 1.5;
+/// The width of a slice of a row in a picture of many stages, in pixels.
+const SLICE: f64 = 3.0;
 
 /// Bars that are drawn one by one; beyond this a row is drawn in slices.
 const MOST_BARS: usize = 1_200;
@@ -69,7 +73,8 @@ pub fn section(record: &StudyRecord) -> String {
         1 => " One pause is cut out.".into(),
         n => format!(" {n} pauses are cut out."),
     };
-    let lead = format!("{when}{} at work, {workers}.{cut}{more}", format::duration(work));
+    let dense = if bars.len() > MOST_BARS { " Heights are shares of the time of each slice." } else { "" };
+    let lead = format!("{when}{} at work, {workers}.{cut}{dense}{more}", format::duration(work));
     part("clock", "Real time", &lead, &format!("<figure>{pictures}</figure>\n"))
 }
 
@@ -192,8 +197,13 @@ fn picture(
             svg.rect(&format!("cell {}", shade(bar)), box_, Some(&tip(record, bar)));
         }
     } else {
-        for (from, to, bar) in slices(bars, &x, rows) {
-            svg.rect(&format!("cell {}", shade(bar)), [from, place(bar), to - from, row], None);
+        for ((at, slice), shares) in slices(bars, &x, rows) {
+            let from = x.span[0] + slice as f64 * SLICE;
+            let mut bottom = top + at as f64 * (row + 5.0) + row;
+            for (class, share) in shares {
+                bottom -= share * row;
+                svg.rect(&format!("cell {class}"), [from, bottom, SLICE, share * row], None);
+            }
         }
     }
     let mut free = left;
@@ -213,36 +223,25 @@ fn picture(
     svg.finish(class)
 }
 
-/// For each row and slice of the axis the bar that took most of it; neighbours alike are joined.
-fn slices<'a>(bars: &'a [Bar], x: &Axis, rows: f64) -> Vec<(f64, f64, &'a Bar)> {
-    let count = ((x.span[1] - x.span[0]) / SLICE).ceil().max(1.0) as usize;
-    let mut most: Vec<Vec<Option<(f64, &Bar)>>> = vec![vec![None; count + 1]; rows as usize];
-    for bar in bars {
-        let Some(row) = most.get_mut(bar.row) else { continue };
+/// For each row and slice of the axis: what shares of its time went into what.
+fn slices(bars: &[Bar], x: &Axis, rows: f64) -> BTreeMap<(usize, usize), BTreeMap<String, f64>> {
+    let mut out: BTreeMap<(usize, usize), BTreeMap<String, f64>> = BTreeMap::new();
+    let most = ((x.span[1] - x.span[0]) / SLICE) as usize;
+    for bar in bars.iter().filter(|bar| (bar.row as f64) < rows) {
         let [from, to] = [bar.from, bar.to].map(|t| (x.at(t) - x.span[0]) / SLICE);
-        for at in from as usize..=(to as usize).min(count) {
-            let share = to.min(at as f64 + 1.0) - from.max(at as f64);
-            if let Some(slot) = row.get_mut(at)
-                && slot.is_none_or(|(best, _)| share > best)
-            {
-                *slot = Some((share, bar));
+        for slice in from as usize..=(to as usize).min(most) {
+            let share = to.min(slice as f64 + 1.0) - from.max(slice as f64);
+            // What takes less than a hundredth of a slice cannot be seen.
+            if share > 0.0 {
+                *out.entry((bar.row, slice)).or_default().entry(shade(bar)).or_default() += share;
             }
         }
     }
-    let mut out: Vec<(f64, f64, &Bar)> = Vec::new();
-    for row in &most {
-        let mut before = None::<usize>;
-        for (at, slot) in row.iter().enumerate() {
-            let Some((_, bar)) = slot else { continue };
-            let from = x.span[0] + at as f64 * SLICE;
-            match out.last_mut() {
-                Some((_, to, last)) if before.is_some_and(|b| b + 1 == at) && shade(last) == shade(bar) => {
-                    *to = from + SLICE
-                }
-                _ => out.push((from, from + SLICE, bar)),
-            }
-            before = Some(at);
-        }
+    for shares in out.values_mut() {
+        shares.retain(|_, share| *share > 0.01);
+        // Branches that ran side by side fill more than the slice; they share it.
+        let all: f64 = shares.values().sum();
+        shares.values_mut().for_each(|share| *share /= all.max(1.0));
     }
     out
 }

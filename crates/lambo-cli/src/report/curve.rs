@@ -15,6 +15,9 @@ use crate::format;
 /// Dots of one picture; more would only cover each other and make the file heavy.
 const MOST_DOTS: usize = 2_500;
 
+/// From this many trials on dots are small, and those that others cover are left out.
+const CROWD: usize = 400;
+
 /// The best trials, which are drawn whatever else is left out.
 const ALWAYS: usize = 100;
 
@@ -86,7 +89,13 @@ fn picture(
     let [top, bottom, right] = [22.0, 46.0, 16.0];
     let failures = told.iter().any(|t| value(t.trial).is_none());
     let floor = height - bottom - if failures { 26.0 } else { 0.0 };
-    let y = range.axis([floor, top], 5);
+    // Room for the best value's label between it and the edge.
+    let inset = if record.direction == Direction::Minimize { [26.0, 6.0] } else { [6.0, 10.0] };
+    let mut y = range.axis([floor - inset[0], top + inset[1]], 5);
+    if told.iter().all(|t| value(t.trial).is_none()) {
+        y.ticks.clear();
+        y.ticks.push((0.5, "no value".into()));
+    }
     let left = 30.0 + 6.8 * y.ticks.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(1) as f64;
     let end = told.last().map_or(1.0, |last| last.spent);
     let costless = told.iter().all(|t| paid(t.trial) == 0.0);
@@ -99,6 +108,9 @@ fn picture(
     };
     if record.cost_unit == CostUnit::Seconds && !costless {
         x = x.in_seconds(wanted);
+    }
+    if costless {
+        x = x.in_whole_numbers(wanted);
     }
     let mut svg = Svg::new(width, height, &format!("Best {} so far against cost", record.metric));
     for (at, text) in &y.ticks {
@@ -163,21 +175,24 @@ fn dots(
 ) -> usize {
     let top: BTreeSet<u64> = ranked(record).into_iter().take(ALWAYS).map(|trial| trial.trial).collect();
     let numbers = stage_numbers(record);
-    let radius = if told.len() > 400 { 2.5 } else { 4.0 };
-    // One dot for each cell of a third of a dot's width: nobody could tell more of them apart.
-    let cell = radius * 2.0 / 3.0;
+    let radius = if told.len() > CROWD { 2.5 } else { 4.0 };
     let most = (MOST_DOTS as f64 * (x.span[1] / 1040.0).min(1.0)) as usize;
-    let stride = told.len().div_ceil(most.max(1) * 4).max(1);
-    let (mut seen, mut left_out) = (BTreeSet::new(), 0);
-    for (at, t) in told.iter().enumerate() {
-        let shown = value(t.trial);
-        let place = [x.at(t.spent), shown.map_or(failed_at, |value| y.at(value))];
-        let taken = !seen.insert(place.map(|c| (c / cell) as i64));
-        let crowded = seen.len() > most || at % stride != 0;
-        if (taken || crowded) && !top.contains(&t.trial.trial) && told.len() > 400 {
+    let height = |t: &Told<'_>| value(t.trial).map_or(failed_at, |value| y.at(value));
+    // One dot for each cell of a third of a dot's width: nobody could tell more of them apart.
+    let mut seen = BTreeSet::new();
+    let mut fresh = |t: &Told<'_>| seen.insert([x.at(t.spent), height(t)].map(|c| (c / radius * 1.5) as i64));
+    let apart: Vec<bool> = told.iter().map(|t| fresh(t) || told.len() <= CROWD).collect();
+    // Of those that stand apart every so many, from the first to the last.
+    let stride = apart.iter().filter(|apart| **apart).count().div_ceil(most.max(1)).max(1);
+    let (mut number, mut left_out) = (0, 0);
+    for (t, apart) in told.iter().zip(apart) {
+        number += usize::from(apart);
+        if !(apart && number % stride == 0 || top.contains(&t.trial.trial)) {
             left_out += 1;
             continue;
         }
+        let shown = value(t.trial);
+        let place = [x.at(t.spent), height(t)];
         let first = t.trial.stages.iter().find(|stage| stage.how != How::Reused);
         let class =
             first.and_then(|stage| numbers.get(stage.stage.as_str())).map_or("none".into(), |s| colour(*s));

@@ -213,10 +213,7 @@ fn axis(domain: &DomainFacts, span: [f64; 2]) -> (Axis, Option<usize>) {
     match domain {
         DomainFacts::Float { low, high, log } => (Axis::new(*low, *high, *log, span, 4), None),
         DomainFacts::Int { low, high, log, .. } => {
-            let mut axis = Axis::new(*low as f64, *high as f64, *log, span, 5);
-            axis.ticks.retain(|(at, _)| at.fract() == 0.0);
-            axis.ticks.iter_mut().for_each(|(at, text)| *text = format::digits(*at, 4));
-            (axis, None)
+            (Axis::new(*low as f64, *high as f64, *log, span, 5).in_whole_numbers(5), None)
         }
         DomainFacts::Choice { values } => named(values.clone()),
         DomainFacts::Bool => named(vec!["false".into(), "true".into()]),

