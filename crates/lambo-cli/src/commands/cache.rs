@@ -131,6 +131,9 @@ pub fn verify(args: &FileArgs, remove: bool) -> Done {
 pub fn gc(args: &FileArgs, to: Option<&str>, dry_run: bool) -> Done {
     let (pipeline, cache) = cache_of(&args.file)?;
     let limit = match to {
+        Some(text) if text.bytes().all(|b| b.is_ascii_digit()) => {
+            Some(text.parse().context("--to is too large")?)
+        }
         Some(text) => {
             Some(parse_bytes(text).map_err(|problem| anyhow!("{problem}")).context("--to makes no sense")?)
         }

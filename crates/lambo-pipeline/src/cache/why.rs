@@ -34,10 +34,19 @@ impl Cache {
         let keys: BTreeMap<&KeyId, &StageKey> =
             listed.iter().filter_map(|l| Some((&l.id, &l.entry.as_ref().ok()?.key))).collect();
         let candidates = keys.iter().filter(|(_, key)| key.stage == wanted.stage);
-        let nearest = candidates.map(|(id, key)| (differences(wanted, key), id)).min_by_key(|(d, _)| d.len());
+        let nearest =
+            candidates.map(|(id, key)| (differences(wanted, key), id)).min_by_key(|(d, _)| distance(d));
         Ok(nearest.map(|(differences, id)| Nearest { id: (*id).clone(), differences }))
     }
 }
+
+/// Another output of an earlier stage is further away than anything of the stage's own.
+fn distance(differences: &[Difference]) -> usize {
+    differences.iter().map(|one| if one.what.starts_with(ABOVE) { 100 } else { 1 }).sum()
+}
+
+/// What the keys of earlier stages are called.
+const ABOVE: &str = "output of stage";
 
 /// Every place in which two keys differ.
 pub(super) fn differences(wanted: &StageKey, cached: &StageKey) -> Vec<Difference> {
@@ -64,7 +73,7 @@ pub(super) fn differences(wanted: &StageKey, cached: &StageKey) -> Vec<Differenc
         ("parameter", texts(&wanted.params), texts(&cached.params)),
         ("content of input", texts(&wanted.inputs), texts(&cached.inputs)),
         ("variable", env(&wanted.env), env(&cached.env)),
-        ("output of stage", after(&wanted.after), after(&cached.after)),
+        (ABOVE, after(&wanted.after), after(&cached.after)),
     ] {
         let names: std::collections::BTreeSet<&String> = wanted.keys().chain(cached.keys()).collect();
         for name in names {
