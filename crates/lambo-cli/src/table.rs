@@ -30,8 +30,8 @@ pub enum Which {
     Best(usize),
 }
 
-/// The narrowest last column in which a reason still says something.
-const REASON: usize = 24;
+/// The narrowest and the widest room that is kept for reasons; in between a third of the line.
+const REASON: [usize; 2] = [24, 48];
 
 /// Room between columns.
 const GAP: &str = "  ";
@@ -62,7 +62,7 @@ pub fn trials(record: &StudyRecord, options: Options) -> String {
     let signs = Signs::new(options.ascii);
     let mut columns = vec![
         column("trial", true, shown.iter().map(|trial| trial.trial.to_string())),
-        Column { head: clean(&record.metric), cells: values(record, &shown, &signs), right: true },
+        Column { head: clean(&record.metric) + "  ", cells: values(record, &shown, &signs), right: true },
         column("cost", true, shown.iter().map(|trial| format::cost(paid(trial), record.cost_unit))),
         column("stages", false, shown.iter().map(|trial| signs.stages(record, trial))),
     ];
@@ -71,7 +71,7 @@ pub fn trials(record: &StudyRecord, options: Options) -> String {
     let failed = reasons.iter().any(|reason| !reason.is_empty());
     let limit = options.width.unwrap_or(usize::MAX);
     let mut used = columns.iter().map(|c| width_of(c) + GAP.len()).sum::<usize>();
-    used = used.saturating_add(if failed { REASON } else { 0 });
+    used += if failed { (limit / 3).clamp(REASON[0], REASON[1]) } else { 0 };
     let mut hidden = 0;
     for param in &record.params {
         let cells =
