@@ -249,5 +249,4 @@ fn letter_width(letter: char) -> usize {
 }
 
 #[cfg(test)]
-#[path = "table_tests.rs"]
 mod tests;
