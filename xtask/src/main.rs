@@ -1,6 +1,7 @@
 //! Every chore of the workspace as `cargo xtask …`.
 
 mod evidence;
+mod fuzz;
 mod peers;
 mod step;
 mod test;
@@ -30,6 +31,9 @@ enum Chore {
         after_help = "Examples:\n  cargo xtask evidence\n  cargo xtask evidence peers\n  cargo xtask evidence all"
     )]
     Evidence(evidence::Options),
+    /// Give every reader of files and journals hostile input for a while.
+    #[command(after_help = "Examples:\n  cargo xtask fuzz\n  cargo xtask fuzz pipeline_file --seconds 600")]
+    Fuzz(fuzz::Options),
     /// Time one suggestion against BoTorch and Optuna, or let them and SMAC3 play for the figures (needs python3, pip and the network once).
     #[command(
         after_help = "Examples:\n  cargo xtask peers\n  cargo xtask peers --n 50 --objective smooth --repeats 3\n  cargo xtask peers --json > peers.json\n  cargo xtask peers play\n  cargo xtask peers play experiments/panel-a/plan.toml --peers botorch-logei --sims 30"
@@ -38,10 +42,14 @@ enum Chore {
 }
 
 fn main() -> ExitCode {
+    if let Some(code) = fuzz::stand_in() {
+        return code;
+    }
     let done = match Cli::parse().chore {
         Chore::Test => test::run(),
         Chore::Tidy => tidy::run(),
         Chore::Evidence(options) => evidence::run(&options),
+        Chore::Fuzz(options) => fuzz::run(&options),
         Chore::Peers(options) => peers::run(&options),
     };
     match done {

@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that must hold before a change is submitted, stopping at the first failure.
 
-use crate::{step, tidy};
+use crate::{fuzz, step, tidy};
 use anyhow::Result;
 use std::time::Instant;
 
@@ -30,6 +30,7 @@ pub fn run() -> Result<()> {
             cargo(&["bench", "--package", "lambo", "--benches", "--quiet", "--", "--test"])
         })?;
     }
+    step::timed("fuzzing, for a moment", || fuzz::run(&fuzz::Options::briefly()))?;
     println!("\nall steps passed in {:.0} s", started.elapsed().as_secs_f64());
     Ok(())
 }

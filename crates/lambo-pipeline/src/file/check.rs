@@ -3,11 +3,11 @@
 use std::ops::Range;
 use std::path::Path;
 
-use lambo::space::{Cost, MAX_MODULES, Module, ModuleError, Space, SpaceError};
+use lambo::space::{Cost, MAX_FORBIDDEN, MAX_MODULES, MAX_PARAMS, Module, ModuleError, Space, SpaceError};
 use toml::de::{DeTable, DeValue};
 
 use super::command::{self, Command, Scope};
-use super::names::clipped;
+use super::names::{clipped, nearest};
 use super::paths::{self, Bounds};
 use super::pipeline::{Pipeline, Stage, StageCost};
 use super::problem::Findings;
@@ -49,7 +49,8 @@ pub(super) fn check(file: &Path, root: &Path, findings: &mut Findings<'_>) -> Op
         );
         return None;
     }
-    if !syntax::check(findings) {
+    if text.trim_start_matches('\u{feff}').trim().is_empty() {
+        findings.error(&(0..0), "the file is empty", "`lambo init` writes a file to start from");
         return None;
     }
     let (document, errors) = DeTable::parse_recoverable(text);
@@ -59,9 +60,15 @@ pub(super) fn check(file: &Path, root: &Path, findings: &mut Findings<'_>) -> Op
     }
     let whole = Section { title: "the file".to_owned(), span: 0..0, entries: document.get_ref() };
     whole.knows(&FILE_KEYS, elsewhere, findings);
+    // Whoever wrote `[studdy]` is told so, and not that `[study]` is missing.
+    let misspelt = |name: &str| {
+        let typed = whole.entries.keys().map(|key| key.get_ref().as_ref()).take(MOST_COMPARED);
+        typed.into_iter().any(|key| !FILE_KEYS.contains(&key) && nearest(key, [name]).is_some())
+    };
     let (plan, outside) = match whole.get("study") {
         Some(node) => Section::of(node, "[study]", "[study] on a line of its own", findings)
             .map_or((None, Vec::new()), |section| study::read(&section, findings)),
+        None if misspelt("study") => (None, Vec::new()),
         None => {
             findings.error(
                 &(0..0),
@@ -77,7 +84,11 @@ pub(super) fn check(file: &Path, root: &Path, findings: &mut Findings<'_>) -> Op
         .and_then(|section| study::read_cache(&section, findings));
     let bounds = Bounds::new(root, &outside, findings);
 
-    let drafts = drafts(&whole, findings);
+    let drafts =
+        if whole.get("stage").is_none() && misspelt("stage") { Vec::new() } else { drafts(&whole, findings) };
+    if !few_params(&drafts, findings) {
+        return None;
+    }
     check_names(&drafts, findings);
     let wires = wire(&drafts, findings);
     let (stages, places) = stages(&drafts, &wires, &bounds, findings);
@@ -95,6 +106,29 @@ pub(super) fn check(file: &Path, root: &Path, findings: &mut Findings<'_>) -> Op
         cache_limit,
     };
     Some(Checked { pipeline, bounds, places })
+}
+
+/// More cuts of one parameter than this cut nothing that a search would notice.
+const MOST_CUTS: usize = 100;
+
+/// How many keys of a file are looked at for a misspelt one.
+const MOST_COMPARED: usize = 100;
+
+/// Whether there are not more parameters than can be tuned; nothing else is worth saying before that.
+fn few_params(drafts: &[Draft<'_, '_>], findings: &mut Findings<'_>) -> bool {
+    let params: Vec<&Text> = drafts.iter().flat_map(|draft| &draft.params).map(|(name, _)| name).collect();
+    if let Some(more) = params.get(MAX_PARAMS) {
+        findings.error(
+            &more.span(),
+            format!(
+                "the pipeline has {} parameters; {MAX_PARAMS} is the most that can be tuned",
+                params.len()
+            ),
+            "fix the values of most of them in `run`: beyond a few dozen, tuning learns little",
+        );
+        return false;
+    }
+    true
 }
 
 /// What each `[[stage]]` says on its own.
@@ -149,7 +183,7 @@ fn stages(
     for (number, draft) in drafts.iter().enumerate() {
         let Some(upstream) = wires.upstream.get(number) else { continue };
         check_ambiguity(draft, upstream.iter().filter_map(|&number| drafts.get(number)), findings);
-        let scope = Scope { number, drafts, upstream };
+        let scope = Scope::new(number, drafts, upstream);
         let command = command::read(&scope, findings);
         check_out(draft, number + 1 == drafts.len(), command.as_ref(), findings);
         let (inputs, input_places) = paths::inputs(draft, bounds, findings);
@@ -198,7 +232,7 @@ fn check_ambiguity<'d, 't: 'd, 'i: 't + 'd>(
 
 /// Who must write a result.json must be told where.
 fn check_out(draft: &Draft<'_, '_>, last: bool, command: Option<&Command>, findings: &mut Findings<'_>) {
-    let Some(command) = command.filter(|command| !command.uses_out) else { return };
+    let Some(command) = command.filter(|command| !command.uses_out && !command.faulty) else { return };
     let span = match (command.spans.first(), command.spans.last()) {
         (Some(first), Some(last)) => first.start..last.end,
         _ => draft.section.span.clone(),
@@ -265,7 +299,19 @@ fn module(draft: &Draft<'_, '_>, findings: &mut Findings<'_>) -> Option<Module> 
     let mut module = made.ok()?;
     if let Some(node) = draft.section.get("forbid") {
         let what = format!("`forbid` of {title}");
-        for text in findings.read_texts(node, &what, "forbid = [\"lr > 0.05 and batch < 4\"]")? {
+        let texts = findings.read_texts(node, &what, "forbid = [\"lr > 0.05 and batch < 4\"]")?;
+        if let Some(more) = texts.get(MAX_FORBIDDEN) {
+            findings.error(
+                &more.span(),
+                format!("{what} has more than {MAX_FORBIDDEN} conditions"),
+                "join some of them with `or`",
+            );
+            return None;
+        }
+        for text in texts {
+            if findings.is_full() {
+                return None;
+            }
             match module.clone().forbid(text.get_ref()) {
                 Ok(forbidding) => module = forbidding,
                 Err(error) => report_condition(&error, &text, draft, findings),
@@ -275,8 +321,14 @@ fn module(draft: &Draft<'_, '_>, findings: &mut Findings<'_>) -> Option<Module> 
     if let Some(node) = draft.section.get("cuts") {
         let section = Section::of(node, format!("`cuts` of {title}"), "`cuts = { lr = [1e-3] }`", findings)?;
         for (span, name, node) in section.in_order() {
-            let what = format!("the cuts of `{}`", clipped(name));
-            let items = findings.read_list(node, &what, &format!("{} = [1e-3]", clipped(name)))?;
+            let list = format!("`cuts.{}` of {title}", clipped(name));
+            let items = findings.read_list(node, &list, &format!("{} = [1e-3]", clipped(name)))?;
+            if items.len() > MOST_CUTS {
+                let message = format!("{list} has more than {MOST_CUTS} numbers");
+                findings.error(&node.span(), message, "keep the few that matter");
+                return None;
+            }
+            let what = format!("a cut of `{}`", clipped(name));
             let mut thresholds = Vec::new();
             for item in items {
                 thresholds.extend(findings.read_number(item, &what).map(|number| (item.span(), number)));
@@ -341,9 +393,7 @@ fn remedied(text: &str, otherwise: &str) -> (String, String) {
 fn warn(drafts: &[Draft<'_, '_>], wires: &Wires, findings: &mut Findings<'_>) {
     if let (Some(draft), Some(upstream)) = (drafts.last(), wires.upstream.last()) {
         let last = drafts.len() - 1;
-        for (number, unused) in drafts.iter().enumerate().filter(|(n, _)| *n != last && !upstream.contains(n))
-        {
-            let _ = number;
+        for (_, unused) in drafts.iter().enumerate().filter(|(n, _)| *n != last && !upstream.contains(n)) {
             let name = clipped(unused.name());
             findings.warn(
                 &unused.section.span,

@@ -4,12 +4,27 @@
 //! interpreter and is handed its code as an argument, as in `["bash", "-c", "train --lr {lr}"]`. There a placeholder may only stand for texts of
 //! harmless characters. Wrappers such as `env`, `timeout` or `nice` hide nothing: the interpreter is looked for in every argument.
 
+use std::sync::Arc;
+
 /// Whether every character is one that no shell and no interpreter treats as more than itself.
 pub(super) fn is_harmless(text: &str) -> bool {
     text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_./:+,@%=-".contains(&b))
 }
 
-/// Which arguments are read as code, given what is known of each.
+/// An argument as far as it is known before anything runs.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Argument<'a> {
+    /// This text.
+    Fixed(&'a str),
+    /// One of these texts.
+    OneOf(&'a [Arc<str>]),
+    /// A number, `true` or `false`.
+    Plain,
+    /// Something between these two texts.
+    Between(&'a str, &'a str),
+}
+
+/// Which arguments are read as code.
 pub(super) fn code_arguments(arguments: &[Argument<'_>]) -> Vec<bool> {
     let mut code = vec![false; arguments.len()];
     let mut kind: Option<Interpreter> = None;
@@ -23,70 +38,56 @@ pub(super) fn code_arguments(arguments: &[Argument<'_>]) -> Vec<bool> {
         match kind {
             Some(Interpreter::Remote) => *is_code = true,
             Some(Interpreter::First) => {
-                let start = argument.start();
-                *is_code = !start.starts_with('-') || argument.can_be_anything();
-                if *is_code && !argument.can_be_anything() {
+                let flag = argument.can(|text| text.starts_with('-'));
+                *is_code = !flag || matches!(argument, Argument::OneOf(_));
+                if *is_code && !matches!(argument, Argument::OneOf(_)) {
                     kind = None;
                 }
             }
-            Some(Interpreter::Flags(flags)) => match argument.texts() {
-                Some(texts) => {
-                    next_is_code = texts.iter().any(|text| flags.asks_for_code(text));
-                    *is_code = texts.iter().any(|text| flags.holds_code(text));
-                    // What follows the name of a script belongs to the script.
-                    let script =
-                        texts.iter().all(|text| !text.starts_with(['-', '+', '/']) || text.len() > 9);
-                    if flags.script && script && !next_is_code && !value_of_flag {
-                        kind = None;
-                    }
-                    value_of_flag = texts.iter().any(|text| takes_value(text));
+            Some(Interpreter::Flags(flags)) => {
+                *is_code = argument.can(|text| flags.holds_code(text));
+                next_is_code = argument.can(|text| flags.asks_for_code(text));
+                if let Argument::Between(start, _) = argument {
+                    // `-{flag}` may turn out as `-c`, and `-c{code}` is code already.
+                    *is_code |= next_is_code;
+                    next_is_code |= matches!(*start, "-" | "--");
                 }
-                // `-{flag}` may turn out as `-c`, and `-c{code}` or `--eval={code}` is code already.
-                None => {
-                    let start = argument.start();
-                    next_is_code = start == "-" || start == "--" || flags.asks_for_code(start);
-                    *is_code = flags.asks_for_code(start) || flags.holds_code(start);
+                // What follows the name of a script belongs to the script.
+                let flag = argument
+                    .can(|text| text.starts_with(['-', '+']) || (text.starts_with('/') && text.len() < 4));
+                if flags.script && !flag && !next_is_code && !value_of_flag {
+                    kind = None;
                 }
-            },
+                value_of_flag = argument.can(takes_value);
+            }
             None => {}
         }
-        if let Some(found) = argument.texts().into_iter().flatten().find_map(|text| interpreter(&text)) {
-            kind = Some(found);
-        } else if argument.texts().is_none()
-            && let Some(found) = interpreter(argument.end())
-        {
+        if let Some(found) = argument.program() {
             kind = Some(found);
         }
     }
     code
 }
 
-/// An argument as far as it is known before anything runs.
-#[derive(Debug)]
-pub(super) struct Argument<'a> {
-    /// Every text that it can be, if these are few.
-    pub(super) texts: Option<Vec<String>>,
-    /// The fixed text that it starts with.
-    pub(super) start: &'a str,
-    /// The fixed text that it ends with.
-    pub(super) end: &'a str,
-}
-
 impl Argument<'_> {
-    fn texts(&self) -> Option<Vec<String>> {
-        self.texts.clone()
+    /// Whether something holds for one of the texts that it can be, or for how it starts.
+    fn can(&self, holds: impl Fn(&str) -> bool) -> bool {
+        match self {
+            Self::Fixed(text) => holds(text),
+            Self::OneOf(texts) => texts.iter().any(|text| holds(text)),
+            Self::Plain => false,
+            Self::Between(start, _) => holds(start),
+        }
     }
 
-    fn start(&self) -> &str {
-        self.start
-    }
-
-    fn end(&self) -> &str {
-        self.end
-    }
-
-    fn can_be_anything(&self) -> bool {
-        self.texts.is_none() && self.start.is_empty()
+    /// The interpreter that it can name.
+    fn program(&self) -> Option<Interpreter> {
+        match self {
+            Self::Fixed(text) => interpreter(text),
+            Self::OneOf(texts) => texts.iter().find_map(|text| interpreter(text)),
+            Self::Plain => None,
+            Self::Between(_, end) => interpreter(end),
+        }
     }
 }
 
@@ -179,16 +180,12 @@ mod tests {
 
     /// `{}` stands for something that is not known.
     fn code(arguments: &[&str]) -> Vec<bool> {
-        let arguments: Vec<_> = arguments
-            .iter()
-            .map(|text| match text.split_once("{}") {
-                Some((start, _)) => {
-                    Argument { texts: None, start, end: text.rsplit("{}").next().unwrap_or("") }
-                }
-                None => Argument { texts: Some(vec![(*text).to_owned()]), start: text, end: text },
-            })
-            .collect();
-        code_arguments(&arguments)
+        let known = |text: &&'static str| match text.split_once("{}") {
+            Some((start, end)) => Argument::Between(start, end),
+            None => Argument::Fixed(text),
+        };
+        let arguments: Vec<&'static str> = arguments.iter().map(|text| &*text.to_string().leak()).collect();
+        code_arguments(&arguments.iter().map(known).collect::<Vec<_>>())
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `run`: the arguments of a stage, with every placeholder looked up.
 
-use std::collections::BTreeSet;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use lambo::space::{Domain, Param};
@@ -22,13 +23,36 @@ pub(super) struct Command {
     pub(super) directories_in_code: Vec<Range<usize>>,
     /// Whether `{out}` is used.
     pub(super) uses_out: bool,
+    /// Whether a placeholder could not be understood.
+    pub(super) faulty: bool,
 }
 
 /// What placeholders of one stage can mean.
 pub(super) struct Scope<'s, 't, 'i> {
-    pub(super) number: usize,
-    pub(super) drafts: &'s [Draft<'t, 'i>],
-    pub(super) upstream: &'s BTreeSet<usize>,
+    number: usize,
+    drafts: &'s [Draft<'t, 'i>],
+    /// The names that mean something here.
+    known: BTreeMap<&'s str, Piece>,
+}
+
+/// More arguments than this belong into a file.
+const MOST_ARGUMENTS: usize = 4096;
+
+impl<'s, 't, 'i> Scope<'s, 't, 'i> {
+    pub(super) fn new(number: usize, drafts: &'s [Draft<'t, 'i>], upstream: &BTreeSet<usize>) -> Self {
+        let mut known: BTreeMap<&str, Piece> = BTreeMap::new();
+        for &earlier in upstream {
+            if let Some(draft) = drafts.get(earlier) {
+                known.insert(draft.name(), Piece::Stage(earlier));
+            }
+        }
+        for (name, _) in drafts.get(number).into_iter().flat_map(|draft| &draft.params) {
+            known.insert(name.get_ref(), Piece::Param(name.get_ref().clone()));
+        }
+        known.insert("out", Piece::Out);
+        known.remove("");
+        Self { number, drafts, known }
+    }
 }
 
 /// Reads the command of a stage.
@@ -56,27 +80,38 @@ pub(super) fn read(scope: &Scope<'_, '_, '_>, findings: &mut Findings<'_>) -> Op
         }
         return None;
     }
+    if let Some(more) = texts.get(MOST_ARGUMENTS) {
+        let message = format!("`run` of {title} has more than {MOST_ARGUMENTS} arguments");
+        findings.error(&more.span(), message, "put them into a file and name it in `inputs`");
+        return None;
+    }
     let mut command = Command::default();
+    let before = findings.count();
     for text in &texts {
+        if findings.is_full() {
+            return None;
+        }
         command.spans.push(text.span());
         command.run.push(argument(text, scope, findings));
     }
+    command.faulty = findings.count() > before;
     check_program(texts.first()?, command.run.first()?, title, findings);
     command.uses_out = command.run.iter().flat_map(Template::holes).any(|hole| *hole == Piece::Out);
     check_code(&mut command, &draft.params, findings);
     warn_of_shell_habits(&texts, &command, findings);
-    for (name, _) in &draft.params {
-        let used = |hole: &Piece| matches!(hole, Piece::Param(used) if used == name.get_ref());
-        if !command.run.iter().flat_map(Template::holes).any(used) {
-            findings.warn(
-                &name.span(),
-                format!(
-                    "the parameter `{0}` is never used: tuning it changes nothing but the cost",
-                    clipped(name.get_ref())
-                ),
-                format!("put `{{{}}}` into `run`, or remove the parameter", clipped(name.get_ref())),
-            );
-        }
+    let used: BTreeSet<&str> = command
+        .run
+        .iter()
+        .flat_map(Template::holes)
+        .filter_map(|hole| if let Piece::Param(name) = hole { Some(name.as_str()) } else { None })
+        .collect();
+    for (name, _) in draft.params.iter().filter(|(name, _)| !used.contains(name.get_ref().as_str())) {
+        let shown = clipped(name.get_ref());
+        findings.warn(
+            &name.span(),
+            format!("the parameter `{shown}` is never used: tuning it changes nothing but the cost"),
+            format!("put `{{{shown}}}` into `run`, or remove the parameter"),
+        );
     }
     Some(command)
 }
@@ -106,9 +141,14 @@ fn argument(text: &Text, scope: &Scope<'_, '_, '_>, findings: &mut Findings<'_>)
     for (token, part) in tokens {
         match token {
             Token::Text(text) => pieces.push(Piece::Text(text)),
-            Token::Hole(name) => match scope.find(&name) {
-                Ok(piece) => pieces.push(piece),
-                Err((message, help)) => findings.error(&findings.inside(text, part), message, help),
+            Token::Hole(_) if findings.is_full() => break,
+            Token::Hole(name) => match scope.known.get(name.as_str()) {
+                Some(piece) => pieces.push(piece.clone()),
+                None => {
+                    let variable = part.start > 0 && source.as_bytes().get(part.start - 1) == Some(&b'$');
+                    let (message, help) = scope.explain(&name, variable);
+                    findings.error(&findings.inside(text, part), message, help);
+                }
             },
         }
     }
@@ -116,76 +156,66 @@ fn argument(text: &Text, scope: &Scope<'_, '_, '_>, findings: &mut Findings<'_>)
 }
 
 impl Scope<'_, '_, '_> {
-    /// What a placeholder means, or why it means nothing.
-    fn find(&self, name: &str) -> Result<Piece, (String, String)> {
+    /// Why a placeholder means nothing, and what to write.
+    fn explain(&self, name: &str, variable: bool) -> (String, String) {
         let shown = clipped(name);
-        if name == "out" {
-            return Ok(Piece::Out);
-        }
         let own = self.drafts.get(self.number);
-        let params =
-            || own.into_iter().flat_map(|draft| &draft.params).map(|(name, _)| name.get_ref().as_str());
-        if params().any(|param| param == name) {
-            return Ok(Piece::Param(name.to_owned()));
-        }
-        let stage_of = |number: usize| self.drafts.get(number).map_or("", Draft::name);
-        if let Some(&number) = self.upstream.iter().find(|&&number| stage_of(number) == name) {
-            return Ok(Piece::Stage(number));
-        }
         let title = own.map_or("this stage", |draft| draft.section.title.as_str());
         if !name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c)) {
-            let trimmed = name.trim();
-            if self.find_trimmed(name, trimmed) {
-                return Err((
-                    format!("`{{{shown}}}` has blanks inside"),
-                    format!("write `{{{}}}`", clipped(trimmed)),
-                ));
-            }
-            let help = "write `{{` and `}}` for braces that are no placeholder";
-            return Err((format!("`{{{shown}}}` is not a placeholder"), help.to_owned()));
+            let bare = name.split([':', '.', '[', '!', '=']).next().unwrap_or(name).trim();
+            return match self.known.contains_key(bare) {
+                true => (
+                    format!(
+                        "`{{{shown}}}` is not a placeholder: there is nothing but a name between the braces"
+                    ),
+                    format!("write `{{{}}}`; the value is put in as it is", clipped(bare)),
+                ),
+                false => (
+                    format!("`{{{shown}}}` is not a placeholder"),
+                    "write `{{` and `}}` for braces that are no placeholder".to_owned(),
+                ),
+            };
         }
+        let stage_of = |number: usize| self.drafts.get(number).map_or("", Draft::name);
         if let Some(number) = (0..self.drafts.len()).find(|&number| stage_of(number) == name) {
-            return Err(match number.cmp(&self.number) {
-                std::cmp::Ordering::Equal => (
+            return match number.cmp(&self.number) {
+                Ordering::Equal => (
                     format!("{title} cannot read its own finished output `{{{shown}}}`"),
                     "write `{out}` for the directory that it writes to".to_owned(),
                 ),
-                std::cmp::Ordering::Less => (
+                Ordering::Less => (
                     format!("{title} reads `{{{shown}}}` without coming after it"),
                     format!("add \"{shown}\" to its `after`"),
                 ),
-                std::cmp::Ordering::Greater => (
+                Ordering::Greater => (
                     format!("{title} reads `{{{shown}}}`, which runs later"),
                     format!("move the [[stage]] of `{shown}` above this one, or remove the placeholder"),
                 ),
-            });
+            };
         }
         let owner =
             self.drafts.iter().find(|draft| draft.params.iter().any(|(param, _)| param.get_ref() == name));
         if let Some(owner) = owner {
-            return Err((
+            return (
                 format!("`{{{shown}}}` is a parameter of stage `{}`, not of this one", clipped(owner.name())),
                 format!(
                     "move the parameter here, or let stage `{0}` write what is needed into its output and read `{{{0}}}`",
                     clipped(owner.name())
                 ),
-            ));
+            );
         }
-        let upstream: Vec<&str> = self.upstream.iter().map(|&number| stage_of(number)).collect();
-        let known = || std::iter::once("out").chain(params()).chain(upstream.iter().copied());
-        let help = match nearest(name, known()) {
+        let message = format!("{title} has nothing that `{{{shown}}}` could mean");
+        let help = match nearest(name, self.known.keys().copied()) {
+            _ if variable => format!(
+                "there is no shell that would put in a variable: write its value, or `run = [\"sh\", \"-c\", \"… ${{{{{shown}}}}}\"]`"
+            ),
             Some(meant) => format!("did you mean `{{{}}}`?", clipped(meant)),
             None => format!(
                 "add `{shown} = {{ float = [0.1, 2] }}` to its [stage.params]; known here are {}; `{{{{` is a brace",
-                listed(known())
+                listed(self.known.keys().copied())
             ),
         };
-        Err((format!("{title} has nothing that `{{{shown}}}` could mean"), help))
-    }
-
-    /// Whether a name that was typed with blanks is known without them.
-    fn find_trimmed(&self, typed: &str, trimmed: &str) -> bool {
-        typed != trimmed && !trimmed.is_empty() && self.find(trimmed).is_ok()
+        (message, help)
     }
 }
 
@@ -238,7 +268,7 @@ fn check_code(command: &mut Command, params: &[(Text, Option<Param>)], findings:
                     findings.error(
                         span,
                         format!(
-                            "`{{{name}}}` is put into code, and its value \"{}\" could mean more there than itself",
+                            "`{{{name}}}` is put into code, where its value \"{}\" would not stay a plain text",
                             clipped(bad)
                         ),
                         remedy(name),
@@ -253,25 +283,26 @@ fn check_code(command: &mut Command, params: &[(Text, Option<Param>)], findings:
 /// How a value gets into code without becoming code.
 pub(super) fn remedy(name: &str) -> String {
     format!(
-        "pass it as a further argument and read it there: run = [\"sh\", \"-c\", \"program \\\"$1\\\"\", \"sh\", \"{{{name}}}\"]"
+        "pass it as a further argument, which a shell reads as $1 and Python as sys.argv[1]:\nrun = [\"sh\", \"-c\", \"program \\\"$1\\\"\", \"sh\", \"{{{name}}}\"]"
     )
 }
 
-/// An argument as far as it is known: its texts, if it is fixed or one choice.
-fn known<'a, 'd>(template: &'a Template, domain: &impl Fn(&str) -> Option<&'d Domain>) -> Argument<'a> {
+/// An argument as far as it is known.
+fn known<'a>(template: &'a Template, domain: &impl Fn(&str) -> Option<&'a Domain>) -> Argument<'a> {
     let text = |piece: Option<&'a Piece>| match piece {
         Some(Piece::Text(text)) => text.as_str(),
         _ => "",
     };
-    let texts = match &template.pieces[..] {
+    match &template.pieces[..] {
+        [] => Argument::Fixed(""),
+        [Piece::Text(text)] => Argument::Fixed(text),
         [Piece::Param(name)] => match domain(name) {
-            Some(Domain::Choice(values)) => Some(values.iter().map(|value| value.to_string()).collect()),
-            Some(_) => Some(Vec::new()),
-            None => None,
+            Some(Domain::Choice(values)) => Argument::OneOf(values),
+            Some(_) => Argument::Plain,
+            None => Argument::Between("", ""),
         },
-        _ => template.as_literal().map(|text| vec![text.to_owned()]),
-    };
-    Argument { texts, start: text(template.pieces.first()), end: text(template.pieces.last()) }
+        pieces => Argument::Between(text(pieces.first()), text(pieces.last())),
+    }
 }
 
 /// What a shell would do with an argument and a bare program does not.

@@ -105,27 +105,26 @@ fn check(
     Ok(())
 }
 
-/// Levenshtein's distance, blind to the case of letters and to `_` against `-`.
+/// Levenshtein's distance in which two swapped neighbours are one mistake, blind to the case of letters and to `_` against `-`.
 fn edits(typed: &[char], known: &str) -> usize {
-    let plain = |c: char| if c == '-' { '_' } else { c.to_ascii_lowercase() };
-    let mut row: Vec<usize> = (0..=typed.len()).collect();
-    for (i, c) in known.chars().enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        for (j, &t) in typed.iter().enumerate() {
-            let above = row.get(j + 1).copied().unwrap_or(usize::MAX - 1);
-            let replace = diagonal + usize::from(plain(c) != plain(t));
-            diagonal = above;
-            if let Some(cell) = row.get_mut(j) {
-                *cell = left;
+    let plain = |c: &char| if *c == '-' { '_' } else { c.to_ascii_lowercase() };
+    let a: Vec<char> = typed.iter().map(plain).collect();
+    let b: Vec<char> = known.chars().map(|c| plain(&c)).collect();
+    // Rows for the last two, one and no characters of `a`.
+    let (mut before, mut above): (Vec<usize>, Vec<usize>) = (Vec::new(), (0..=b.len()).collect());
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let replace = above[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut least = replace.min(row[j - 1] + 1).min(above[j] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(before[j - 2] + 1);
             }
-            left = replace.min(left + 1).min(above + 1);
+            row.push(least);
         }
-        if let Some(cell) = row.last_mut() {
-            *cell = left;
-        }
+        before = std::mem::replace(&mut above, row);
     }
-    row.last().copied().unwrap_or(0)
+    above.last().copied().unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -170,5 +169,6 @@ mod tests {
         assert_eq!(distance("abc", "abc"), 0);
         assert_eq!(distance("", "abc"), 3);
         assert_eq!(distance("abcd", "bd"), 2);
+        assert_eq!(distance("claen", "clean"), 1);
     }
 }

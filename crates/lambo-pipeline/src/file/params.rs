@@ -36,8 +36,11 @@ pub(super) fn read(node: &Node<'_>, stage: &str, findings: &mut Findings<'_>) ->
                 false
             }
         };
-        let param = one(name, node, findings);
-        read.push((Spanned::new(span, name.to_owned()), param.filter(|_| good)));
+        let param = if good { one(name, node, findings) } else { None };
+        read.push((Spanned::new(span, name.to_owned()), param));
+        if findings.is_full() {
+            break;
+        }
     }
     read
 }
@@ -61,11 +64,25 @@ fn one(name: &str, node: &Node<'_>, findings: &mut Findings<'_>) -> Option<Param
         return None;
     };
     let section = Section::of(node, what.clone(), EXAMPLES, findings)?;
-    section.knows(&PARAM_KEYS, elsewhere, findings);
+    if let [(_, inner, value)] = section.in_order()[..]
+        && value.get_ref().is_table()
+    {
+        findings.error(
+            &node.span(),
+            format!(
+                "`{shown}.{0}` is a name with a dot, which TOML reads as a table in a table",
+                clipped(inner)
+            ),
+            format!("write the name alone, such as `{} = {{ float = [0.1, 2] }}`", mended(inner)),
+        );
+        return None;
+    }
+    let known = section.knows(&PARAM_KEYS, elsewhere, findings);
     let kinds: Vec<&str> =
         ["float", "int", "choice", "bool"].into_iter().filter(|kind| section.get(kind).is_some()).collect();
     let kind = match kinds[..] {
         [kind] => kind,
+        [] if !known => return None,
         [] => {
             findings.error(
                 &node.span(),
@@ -150,7 +167,7 @@ fn explain(error: &ParamError) -> (String, String) {
         ),
         ParamError::LogThroughZero { name, low } => (
             format!("parameter `{name}` has a log scale that starts at {low}"),
-            "raise the lower bound above zero, such as to 1e-6, or remove `log`".to_owned(),
+            "raise the lower bound above zero, or remove `log`".to_owned(),
         ),
         error => {
             let text = error.to_string();
@@ -175,7 +192,10 @@ fn pair<T>(
     let [low, high] = items else {
         findings.error(
             &node.span(),
-            format!("`{kind}` of {what} has {} numbers instead of two", items.len()),
+            match items.len() {
+                1 => format!("`{kind}` of {what} has one number instead of two"),
+                len => format!("`{kind}` of {what} has {len} numbers instead of two"),
+            },
             if items.len() > 2 {
                 format!("write {example}; for a few fixed values write `{{ choice = [\"…\", \"…\"] }}`")
             } else {

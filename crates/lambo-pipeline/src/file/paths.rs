@@ -1,5 +1,6 @@
 //! Paths of the file: relative to the study's directory, and inside it unless declared.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
@@ -69,6 +70,7 @@ pub(super) fn inputs(
         })
         .unwrap_or_default();
     let (mut read, mut spans): (Vec<PathBuf>, Vec<Range<usize>>) = (Vec::new(), Vec::new());
+    let mut seen = BTreeSet::new();
     for text in texts {
         let (span, typed) = (text.span(), text.get_ref().as_str());
         if typed.is_empty() {
@@ -112,7 +114,10 @@ pub(super) fn inputs(
             continue;
         }
         let path = path.strip_prefix(&bounds.root).map(Path::to_owned).unwrap_or(path);
-        if read.contains(&path) {
+        if findings.is_full() {
+            break;
+        }
+        if !seen.insert(path.clone()) {
             findings.error(
                 &span,
                 format!("the input \"{shown}\" of {title} is there already"),

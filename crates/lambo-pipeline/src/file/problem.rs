@@ -109,6 +109,16 @@ impl<'t> Findings<'t> {
         !self.errors.is_empty()
     }
 
+    /// Whether no more errors are kept, so that loops over hostile input can end.
+    pub(super) fn is_full(&self) -> bool {
+        self.errors.len() >= MOST_PROBLEMS
+    }
+
+    /// How many errors there are, to see whether there are more later.
+    pub(super) fn count(&self) -> usize {
+        self.errors.len()
+    }
+
     /// The errors, if there are any, otherwise the warnings; in the order of the text.
     pub(super) fn finish(self, file: &Path) -> Result<Vec<Problem>, FileError> {
         let sorted = |mut found: Vec<(usize, Problem)>| {

@@ -75,14 +75,18 @@ impl<'t, 'i> Section<'t, 'i> {
         found
     }
 
-    /// Reports every key that is not one of the known ones; `elsewhere` knows where some of them belong.
+    /// Reports every key that is not one of the known ones, and says whether there was none; `elsewhere` knows where some of them belong.
     pub(super) fn knows(
         &self,
         known: &[&str],
         elsewhere: impl Fn(&str) -> Option<String>,
         findings: &mut Findings<'_>,
-    ) {
+    ) -> bool {
+        let before = findings.count();
         for (span, key, _) in self.in_order() {
+            if findings.is_full() {
+                break;
+            }
             if known.contains(&key) {
                 continue;
             }
@@ -95,6 +99,7 @@ impl<'t, 'i> Section<'t, 'i> {
             };
             findings.error(&span, format!("{} has no key `{}`", self.title, clipped(key)), help);
         }
+        findings.count() == before
     }
 }
 

@@ -51,6 +51,8 @@ pub(super) struct Wires {
     pub(super) after: Vec<Vec<usize>>,
     /// The stages that each needs, directly or not.
     pub(super) upstream: Vec<BTreeSet<usize>>,
+    /// Whether what each needs could be read; where not, it is taken to need all before it, to say nothing wrong of its placeholders.
+    pub(super) sure: Vec<bool>,
 }
 
 impl<'t, 'i> Draft<'t, 'i> {
@@ -146,9 +148,10 @@ pub(super) fn check_names(drafts: &[Draft<'_, '_>], findings: &mut Findings<'_>)
 /// Who needs whom: `after` where it is given, the stage before where it is not.
 pub(super) fn wire(drafts: &[Draft<'_, '_>], findings: &mut Findings<'_>) -> Wires {
     let names: Vec<&str> = drafts.iter().map(Draft::name).collect();
-    let mut wires = Wires { after: Vec::new(), upstream: Vec::new() };
+    let mut wires = Wires { after: Vec::new(), upstream: Vec::new(), sure: Vec::new() };
     for (number, draft) in drafts.iter().enumerate() {
-        let after = match draft.section.get("after") {
+        let before = findings.count();
+        let after: Vec<usize> = match draft.section.get("after") {
             None => number.checked_sub(1).into_iter().collect(),
             Some(node) => after(number, node, drafts, &names, findings),
         };
@@ -156,6 +159,11 @@ pub(super) fn wire(drafts: &[Draft<'_, '_>], findings: &mut Findings<'_>) -> Wir
         for &needed in &after {
             upstream.extend(wires.upstream.get(needed).into_iter().flatten());
         }
+        let sure = findings.count() == before && !findings.is_full();
+        if !sure {
+            upstream.extend(0..number);
+        }
+        wires.sure.push(sure);
         wires.after.push(after);
         wires.upstream.push(upstream);
     }
@@ -180,6 +188,9 @@ fn after(
     };
     let mut read = Vec::new();
     for text in texts {
+        if findings.is_full() {
+            break;
+        }
         let (span, name) = (text.span(), text.get_ref().as_str());
         let shown = clipped(name);
         match names.iter().position(|known| *known == name && !name.is_empty()) {
@@ -298,7 +309,7 @@ fn watch_env(
     findings: &mut Findings<'_>,
 ) -> Vec<String> {
     let what = format!("`watch_env` of {title}");
-    let mut read = Vec::new();
+    let mut read = BTreeSet::new();
     let example = "watch_env = [\"CUDA_VISIBLE_DEVICES\"]";
     for text in findings.read_texts(node, &what, example).unwrap_or_default() {
         let (span, name) = (text.span(), text.into_inner());
@@ -309,17 +320,18 @@ fn watch_env(
                 format!("the variable `{}` is set by `env` and watched as well", clipped(&name)),
                 "remove it from one of the two: what `env` sets is always the same",
             );
-        } else if read.contains(&name) {
+        } else if !read.insert(name.clone()) {
             findings.error(
                 &span,
                 format!("{what} names `{}` twice", clipped(&name)),
                 "remove one of the two",
             );
-        } else {
-            read.push(name);
+        }
+        if findings.is_full() {
+            break;
         }
     }
-    read
+    read.into_iter().collect()
 }
 
 /// A name that an environment can hold.

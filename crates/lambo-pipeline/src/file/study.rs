@@ -33,6 +33,9 @@ const MOST_TRIALS: i128 = 1_000_000_000;
 /// The longest metric name; it is a key of a small file.
 const LONGEST_METRIC: usize = 256;
 
+/// The most directories outside the study's own; every input is looked for in each.
+const MOST_OUTSIDE: usize = 100;
+
 /// The deepest nesting of options.
 const DEEPEST_OPTION: usize = 20;
 
@@ -66,10 +69,15 @@ pub(super) fn read(section: &Section<'_, '_>, findings: &mut Findings<'_>) -> (O
             .read_whole(node, "`give_up_after`", 1..=MOST_TRIALS)
             .and_then(|trials| usize::try_from(trials).ok()),
     };
-    let outside = section
+    let mut outside = section
         .get("outside")
         .and_then(|node| findings.read_texts(node, "`outside`", "outside = [\"../data\"]"))
         .unwrap_or_default();
+    if let Some(more) = outside.get(MOST_OUTSIDE) {
+        let help = "name a directory that holds them all";
+        findings.error(&more.span(), format!("`outside` has more than {MOST_OUTSIDE} directories"), help);
+        outside.truncate(MOST_OUTSIDE);
+    }
     if budget == Some(Budget::default()) {
         findings.warn(
             &section.span,
@@ -105,8 +113,15 @@ pub(super) fn read_cache(section: &Section<'_, '_>, findings: &mut Findings<'_>)
             }
         },
         DeValue::Integer(_) => {
-            let size = findings.read_whole(node, "`limit`", 0..=i128::from(i64::MAX))?;
-            u64::try_from(size).ok()?
+            let size = whole_size(node);
+            if size.is_none() {
+                findings.error(
+                    &node.span(),
+                    "`limit` is not a number of bytes that a disk can have",
+                    SIZE_HELP,
+                );
+            }
+            size?
         }
         other => {
             findings.error(&node.span(), format!("`limit` is {}, not a size", described(other)), SIZE_HELP);
@@ -158,10 +173,16 @@ pub(super) fn read_duration(node: &Node<'_>, what: &str, findings: &mut Findings
         findings.error(
             &node.span(),
             format!("{what} is more than a century"),
-            format!("write a shorter time, or remove it for no limit: {DURATION_HELP}"),
+            "write a shorter time, or remove it for no limit",
         );
     }
     read
+}
+
+/// Bytes given as a bare number.
+fn whole_size(node: &Node<'_>) -> Option<u64> {
+    let size = node.get_ref().as_integer().and_then(whole)?;
+    u64::try_from(size).ok().filter(|size| *size <= i64::MAX as u64)
 }
 
 fn name(section: &Section<'_, '_>, findings: &mut Findings<'_>) -> Option<String> {
