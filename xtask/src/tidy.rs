@@ -52,6 +52,9 @@ fn check(sources: &[Source]) -> Vec<String> {
 /// Directories that hold no sources of ours.
 const SKIPPED: [&str; 5] = ["target", ".git", ".venv", "__pycache__", "node_modules"];
 
+/// Folders of files that are wrong on purpose, some of them not even text.
+const CORPORA: [&str; 2] = ["crates/lambo-pipeline/tests/malformed", "fuzz/crashes"];
+
 /// File names and endings that are text and ours; licence texts are not ours.
 const TEXT: [&str; 8] = [".rs", ".py", ".md", ".toml", ".sh", ".json", "run", ".txt"];
 
@@ -63,7 +66,8 @@ fn collect(root: &Path, folder: &str, sources: &mut Vec<Source>) -> Result<()> {
         let name = entry.file_name().to_string_lossy().into_owned();
         let path = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
         let kind = entry.file_type().with_context(reading)?;
-        if kind.is_dir() && !SKIPPED.contains(&name.as_str()) {
+        let skipped = SKIPPED.contains(&name.as_str()) || CORPORA.contains(&path.as_str());
+        if kind.is_dir() && !skipped {
             collect(root, &path, sources)?;
         } else if kind.is_file() && TEXT.iter().any(|ending| name.ends_with(ending)) {
             let text = std::fs::read_to_string(entry.path())

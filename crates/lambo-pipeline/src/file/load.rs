@@ -256,13 +256,10 @@ fn check_program(name: &str, bounds: &Bounds, span: &std::ops::Range<usize>, fin
             format!("the program \"{shown}\" is a directory"),
             "write the path of a file that can be run",
         ),
-        Some(path) if path.is_file() => findings.error(
+        Some(path) if path.is_file() && name.contains('/') => findings.error(
             span,
             format!("the program \"{shown}\" cannot be run: it is not executable"),
-            format!(
-                "run `chmod +x {}`, or start it by its interpreter: run = [\"sh\", \"{shown}\", …]",
-                path.display()
-            ),
+            format!("run `chmod +x {shown}`, or start it by its interpreter: run = [\"sh\", \"{shown}\", …]"),
         ),
         _ if name.contains('/') => findings.error(
             span,

@@ -10,7 +10,7 @@ use serde::Serialize;
 const MOST_SHOWN: usize = 100;
 
 /// The most problems that are collected: whoever has more mends these first.
-const MOST_PROBLEMS: usize = 50;
+const MOST_PROBLEMS: usize = 20;
 
 /// Something wrong, or surprising, in a pipeline file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

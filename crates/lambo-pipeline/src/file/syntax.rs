@@ -101,7 +101,7 @@ fn explain(message: &str, text: &str, span: &Range<usize>) -> (String, String) {
     if has("leading zero") {
         return said("a number starts with 0", "remove the zeros; large numbers are written 15000 or 15_000");
     }
-    if has("mantissa") || has("fraction") || has("exponent") || has("number") || has("digit") {
+    if has("mantissa") || has("fraction") || has("exponent") || has("integer") || has("float") {
         return said(
             "this is not a number as TOML writes it",
             "write digits on both sides of the point: 0.1, 1.0, 1e-3",
@@ -189,8 +189,10 @@ fn value_without_quotes(typed: &str, line: &str) -> (String, String) {
         "false" | "no" | "off" => "write `false`".to_owned(),
         "none" | "null" | "nil" => "remove the key: what is not given is not there".to_owned(),
         text if text.ends_with('%') => "write a share as a number, such as 0.9 for 90%".to_owned(),
-        text if text.starts_with(|c: char| c.is_ascii_digit()) && text.contains(['^', '/', '*']) => {
-            "write the number itself, such as 0.5 or 1e-5: nothing is computed".to_owned()
+        text if text.contains(['(', '^', '*'])
+            || (text.starts_with(|c: char| c.is_ascii_digit()) && text.contains('/')) =>
+        {
+            "write the value itself, such as 0.5, 1e-5 or a text in quotes: nothing is computed".to_owned()
         }
         _ => format!("put a text in quotes: \"{}\"", shown.trim_matches(['"', '\''])),
     };
