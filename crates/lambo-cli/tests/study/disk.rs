@@ -50,9 +50,9 @@ fn a_damaged_output_is_made_again_and_a_damaged_journal_is_left_alone() {
     lab.done(&["run", "--quiet"]);
     let before: usize = lab.runs().values().sum();
     let listed = lab.json(&["cache", "ls", "--json"]);
-    for first in listed.as_array().unwrap().iter().filter(|entry| entry["stage"] == "first") {
-        let entry = lab.root().join(".lambo/cache").join(first["key"].as_str().unwrap());
-        std::fs::write(entry.join("out/v"), "x").unwrap();
+    for last in listed.as_array().unwrap().iter().filter(|entry| entry["stage"] == "third") {
+        let entry = lab.root().join(".lambo/cache").join(last["key"].as_str().unwrap());
+        std::fs::write(entry.join("out/result.json"), "{\"f\": 0}").unwrap();
     }
     assert_eq!(lab.lambo(&["cache", "verify"]).status.code(), Some(9));
     lab.write(&THREE.replace("\"three\"", "\"four\"").replace("trials = 40", "trials = 4"));

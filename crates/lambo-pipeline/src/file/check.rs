@@ -4,12 +4,13 @@ use std::ops::Range;
 use std::path::Path;
 
 use lambo::space::{Cost, MAX_FORBIDDEN, MAX_MODULES, MAX_PARAMS, Module, ModuleError, Space, SpaceError};
+use lambo::strategy::configured;
 use toml::de::{DeTable, DeValue};
 
 use super::command::{self, Command, Scope};
 use super::names::{clipped, nearest};
 use super::paths::{self, Bounds};
-use super::pipeline::{Pipeline, Stage, StageCost};
+use super::pipeline::{Pipeline, Stage, StageCost, StudyPlan};
 use super::problem::Findings;
 use super::reader::{Section, Text, described};
 use super::stage::{Draft, Wires, check_names, wire};
@@ -93,6 +94,9 @@ pub(super) fn check(file: &Path, root: &Path, findings: &mut Findings<'_>) -> Op
     let wires = wire(&drafts, findings);
     let (stages, places) = stages(&drafts, &wires, &bounds, findings);
     let space = space(&drafts, &wires, findings);
+    if let (Some(plan), Some(space)) = (&plan, &space) {
+        check_strategy(plan, space, &whole, findings);
+    }
     warn(&drafts, &wires, findings);
     if findings.has_errors() {
         return None;
@@ -129,6 +133,17 @@ fn few_params(drafts: &[Draft<'_, '_>], findings: &mut Findings<'_>) -> bool {
         return false;
     }
     true
+}
+
+/// Whether the strategy can be made for this space with these options.
+fn check_strategy(plan: &StudyPlan, space: &Space, whole: &Section<'_, '_>, findings: &mut Findings<'_>) {
+    let Err(error) = configured(plan.engine_strategy(), space, &plan.options, plan.seed) else { return };
+    let study = whole.get("study");
+    let options = study.and_then(|study| study.get_ref().as_table()?.get("options"));
+    let span = options.or(study).map_or(0..0, |node| node.span());
+    let help = format!("`lambo strategies {}` lists the options and what they take", plan.engine_strategy());
+    let (message, help) = remedied(&error.to_string(), &help);
+    findings.error(&span, message, help);
 }
 
 /// What each `[[stage]]` says on its own.

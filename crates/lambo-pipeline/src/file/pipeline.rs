@@ -48,6 +48,21 @@ pub struct StudyPlan {
     pub give_up_after: usize,
 }
 
+/// What `auto` stands for in a study that begins with this release; one that has begun keeps its strategy.
+const AUTO: &str = "lambo";
+
+impl StudyPlan {
+    /// The engine's name of the strategy that a new study begins with.
+    pub fn engine_strategy(&self) -> &str {
+        if self.is_auto() { AUTO } else { &self.strategy }
+    }
+
+    /// Whether the choice is left to lambo.
+    pub fn is_auto(&self) -> bool {
+        self.strategy == "auto"
+    }
+}
+
 /// When to stop: the first one reached ends the study.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Budget {

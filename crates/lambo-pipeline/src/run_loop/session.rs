@@ -208,19 +208,14 @@ pub fn study(pipeline: &Pipeline, strategy: &str) -> Result<Study, StudyError> {
         })
 }
 
-/// What `auto` stands for in a study that begins with this release; one that has begun keeps its strategy.
-const AUTO: &str = "lambo";
-
 pub(super) fn replayed(pipeline: &Pipeline, records: &[Stamped]) -> Result<Study, RunError> {
     let events = || records.iter().filter_map(|stamped| stamped.record.event());
     let begun_with = events().find_map(|event| match event {
         Event::Started { strategy, .. } => Some(strategy.as_str()),
         _ => None,
     });
-    let strategy = match pipeline.study.strategy.as_str() {
-        "auto" => begun_with.unwrap_or(AUTO),
-        named => named,
-    };
+    let plan = &pipeline.study;
+    let strategy = begun_with.filter(|_| plan.is_auto()).unwrap_or(plan.engine_strategy());
     let study = study(pipeline, strategy)?;
     let name = pipeline.study.name.clone();
     study

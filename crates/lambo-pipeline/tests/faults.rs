@@ -1,0 +1,104 @@
+//! Every write of a whole study fails once, injected: the journal stays readable, the error is clear, and the study then goes on to the same end.
+
+use lambo::study::Event;
+use lambo_pipeline::cache::{Cache, Verdict};
+use lambo_pipeline::disk::Disk;
+use lambo_pipeline::file::Pipeline;
+use lambo_pipeline::journal::{Journal, Sqlite};
+use lambo_pipeline::run_loop::{Quiet, RunError, Session, SessionOptions};
+use lambo_pipeline::runner::{Ended, Exit, Job, Runner};
+use lambo_pipeline::stop::Stop;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// Writes what the stages would write, at once.
+struct Instant;
+
+impl Runner for Instant {
+    fn run(&self, job: &Job, _: &Stop) -> Ended {
+        let (value, out) = (&job.argv[1], Path::new(&job.argv[2]));
+        let above = job.argv.get(3).map(|above| fs::read_to_string(Path::new(above).join("v")).unwrap());
+        fs::write(out.join("v"), format!("{value} {}", above.unwrap_or_default())).unwrap();
+        fs::write(out.join("result.json"), format!("{{\"f\": {value}, \"cost\": 2}}")).unwrap();
+        Ended { seconds: 0.25, exit: Exit::Success }
+    }
+}
+
+const PIPELINE: &str = r#"
+[study]
+name = "faulty"
+metric = "f"
+direction = "minimize"
+strategy = "lambo"
+budget = { trials = 5 }
+[cache]
+limit = "200 B"
+[[stage]]
+name = "one"
+run = ["tool", "{x}", "{out}"]
+[stage.params]
+x = { float = [0, 1] }
+[[stage]]
+name = "two"
+cost = "reported"
+run = ["tool", "{y}", "{out}", "{one}"]
+[stage.params]
+y = { float = [0, 1] }
+"#;
+
+fn run(root: &Path, disk: Disk) -> Result<(), RunError> {
+    let pipeline = Pipeline::parse(PIPELINE, Path::new("pipeline.toml"), root).unwrap();
+    let options = SessionOptions { disk, ..SessionOptions::default() };
+    Session::open(&pipeline, options, &Instant, &Quiet)?.run().map(|_| ())
+}
+
+fn events(root: &Path) -> Vec<Event> {
+    let path = root.join(".lambo/journal.db");
+    if !path.exists() {
+        return Vec::new();
+    }
+    let records = Sqlite::open(&path, "faulty", Disk::default()).unwrap().read(0).unwrap();
+    records.iter().filter_map(|stamped| stamped.record.event().cloned()).collect()
+}
+
+#[test]
+fn whichever_write_fails_nothing_told_is_lost_and_the_study_ends_the_same() {
+    let undisturbed = tempfile::tempdir().unwrap();
+    run(undisturbed.path(), Disk::default()).unwrap();
+    let reference = events(undisturbed.path());
+    assert_eq!(reference.len(), 11);
+
+    let mut refusals = 0;
+    for at in 1.. {
+        let dir = tempfile::tempdir().unwrap();
+        let kind = if at % 2 == 0 { ErrorKind::StorageFull } else { ErrorKind::PermissionDenied };
+        let disk = Disk::failing_at(at, kind);
+        let outcome = run(dir.path(), disk.clone());
+        if !disk.has_failed() {
+            outcome.unwrap();
+            assert!(refusals > 60 && at > 100, "{refusals} refusals in {at} writes");
+            return;
+        }
+        if let Err(error) = outcome {
+            refusals += 1;
+            let text = error.to_string();
+            assert!(text.contains("injected") && text.contains(".lambo"), "write {at}: {text}");
+            let remedy = if at % 2 == 0 { "free some space" } else { "writable" };
+            assert!(text.contains(remedy), "write {at}: {text}");
+        }
+        let so_far = events(dir.path());
+        assert_eq!(reference.get(..so_far.len()), Some(&so_far[..]), "write {at}");
+        assert_whole(dir.path(), at);
+        run(dir.path(), Disk::default()).unwrap_or_else(|error| panic!("after write {at}: {error}"));
+        assert_eq!(events(dir.path()), reference, "write {at}");
+        assert_whole(dir.path(), at);
+    }
+}
+
+fn assert_whole(root: &Path, at: u64) {
+    let cache = Cache::at(&root.join(".lambo"), Disk::default(), None);
+    for listed in cache.list().unwrap() {
+        assert_eq!(cache.verify(&listed), Verdict::Sound, "write {at}");
+    }
+}
