@@ -41,7 +41,15 @@ pub struct RunHistory {
     /// The last point, and how many modules ran to their end on it.
     last: Option<(Point, usize)>,
     /// Every module with the values that reached it, and how often they did.
-    prefixes: BTreeMap<(usize, Vec<Value>), usize>,
+    prefixes: BTreeMap<Reached, usize>,
+}
+
+/// A module with the values that reached it. The digest comes first: most comparisons end there.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Reached {
+    digest: u64,
+    module: usize,
+    values: Vec<Value>,
 }
 
 /// Why a movement has no cost.
@@ -108,7 +116,7 @@ impl RunHistory {
             },
             CostModel::Cache => {
                 let runs: Vec<bool> =
-                    (0..modules).map(|m| !self.prefixes.contains_key(&(m, prefix(space, next, m)))).collect();
+                    (0..modules).map(|m| !self.prefixes.contains_key(&reached(space, next, m))).collect();
                 Movement { first_changed: runs.iter().position(|runs| *runs), runs }
             }
         })
@@ -126,7 +134,7 @@ impl RunHistory {
         check(space, point)?;
         let done = done.min(space.modules().len());
         for m in 0..done {
-            let times = self.prefixes.entry((m, prefix(space, point, m))).or_insert(0);
+            let times = self.prefixes.entry(reached(space, point, m)).or_insert(0);
             *times = times.saturating_add(1);
         }
         self.last = Some((point.clone(), done));
@@ -136,7 +144,7 @@ impl RunHistory {
     /// Takes back that the modules from `done` on have run on a point that was recorded as a whole.
     pub(crate) fn take_back(&mut self, space: &Space, point: &Point, done: usize) {
         for m in done..space.modules().len() {
-            if let Entry::Occupied(mut entry) = self.prefixes.entry((m, prefix(space, point, m))) {
+            if let Entry::Occupied(mut entry) = self.prefixes.entry(reached(space, point, m)) {
                 let times = entry.get_mut();
                 *times = times.saturating_sub(1);
                 if *times == 0 {
@@ -202,8 +210,25 @@ fn from_previous(space: &Space, last: &Point, done: usize, next: &Point) -> Move
     Movement { first_changed, runs }
 }
 
-/// The values that reach module `m`, in order.
-fn prefix(space: &Space, point: &Point, m: usize) -> Vec<Value> {
+/// Module `m` with the values that reach it, in order.
+fn reached(space: &Space, point: &Point, m: usize) -> Reached {
     let upstream = (0..space.modules().len()).filter(|&k| space.wiring().feeds(k, m));
-    upstream.filter_map(|k| point.values().get(space.module_params(k))).flatten().cloned().collect()
+    let values: Vec<Value> =
+        upstream.filter_map(|k| point.values().get(space.module_params(k))).flatten().cloned().collect();
+    let digest = values.iter().fold(FNV_OFFSET, digest);
+    Reached { digest, module: m, values }
+}
+
+/// The constants of FNV-1a for 64 bits (Fowler, Noll & Vo).
+const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
+
+fn digest(before: u64, value: &Value) -> u64 {
+    let word = |hash: u64, word: u64| (hash ^ word ^ word >> 32).wrapping_mul(FNV_PRIME);
+    match value {
+        Value::Int(i) => word(before, i.cast_unsigned()),
+        Value::Float(x) => word(before, x.to_bits()),
+        Value::Choice(text) => text.bytes().fold(before, |hash, byte| word(hash, byte.into())),
+        Value::Bool(b) => word(before, u64::from(*b)),
+    }
 }
