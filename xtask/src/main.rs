@@ -3,6 +3,7 @@
 mod evidence;
 mod fuzz;
 mod peers;
+mod quickstart;
 mod step;
 mod test;
 mod tidy;
@@ -39,6 +40,9 @@ enum Chore {
         after_help = "Examples:\n  cargo xtask peers\n  cargo xtask peers --n 50 --objective smooth --repeats 3\n  cargo xtask peers --json > peers.json\n  cargo xtask peers play\n  cargo xtask peers play experiments/panel-a/plan.toml --peers botorch-logei --sims 30"
     )]
     Peers(peers::Options),
+    /// Build lambo and the quickstart example, tune the example's pipeline and write its report.
+    #[command(after_help = "Example:\n  cargo xtask quickstart")]
+    Quickstart,
 }
 
 fn main() -> ExitCode {
@@ -51,6 +55,7 @@ fn main() -> ExitCode {
         Chore::Evidence(options) => evidence::run(&options),
         Chore::Fuzz(options) => fuzz::run(&options),
         Chore::Peers(options) => peers::run(&options),
+        Chore::Quickstart => quickstart::run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
