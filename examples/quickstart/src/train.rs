@@ -9,7 +9,7 @@ use crate::picture::Picture;
 use serde_json::json;
 
 /// How often each marked pixel is seen, on average.
-const EPOCHS: usize = 40;
+const EPOCHS: usize = 80;
 
 /// Of the pixels of the left half so many are marked: every third.
 const MARKED: usize = 3;
