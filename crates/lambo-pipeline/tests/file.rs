@@ -17,7 +17,7 @@ seed = 3
 budget = { trials = 80, cost = "45 min", wall = "1 h 30 min", target = 0.9 }
 outside = ["../shared"]
 [study.options]
-depth = 4
+refinements = 4
 
 [cache]
 limit = "2 GB"
@@ -66,7 +66,7 @@ fn a_good_file_becomes_the_pipeline_that_it_describes() {
         ("scans", "dice", Direction::Maximize)
     );
     assert_eq!((plan.strategy.as_str(), plan.seed, plan.give_up_after), ("lambo", 3, 10));
-    assert_eq!(plan.options["depth"], 4);
+    assert_eq!(plan.options["refinements"], 4);
     assert_eq!(plan.budget.trials, Some(80));
     assert_eq!(plan.budget.cost, Some(2700.0));
     assert_eq!(plan.budget.wall, Some(Duration::from_secs(5400)));
