@@ -1,5 +1,7 @@
 //! A good file becomes the pipeline that it describes, on the text alone and on the disk.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use std::path::Path;
 use std::time::Duration;
 

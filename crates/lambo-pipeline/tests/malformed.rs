@@ -3,6 +3,8 @@
 //! Every file of `malformed/` gives an error with a line and a remedy. Where its first line is `# expect: …`, the messages contain that text. All messages
 //! stand in `malformed.txt`, for people to read; `LAMBO_UPDATE=1 cargo test -p lambo-pipeline --test malformed` writes it anew.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

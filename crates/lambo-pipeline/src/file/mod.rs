@@ -14,6 +14,7 @@ mod pipeline;
 mod problem;
 mod reader;
 mod shape;
+mod space;
 mod stage;
 mod study;
 mod syntax;

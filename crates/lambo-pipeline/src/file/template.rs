@@ -110,9 +110,12 @@ pub(super) enum Brace {
     Empty,
 }
 
+/// Something with the bytes of the argument where it stands.
+pub(super) type Placed<T> = (T, Range<usize>);
+
 /// Splits an argument at its braces, with the bytes of each part.
-pub(super) fn tokens(source: &str) -> Result<Vec<(Token, Range<usize>)>, (Brace, Range<usize>)> {
-    let mut found: Vec<(Token, Range<usize>)> = Vec::new();
+pub(super) fn tokens(source: &str) -> Result<Vec<Placed<Token>>, Placed<Brace>> {
+    let mut found: Vec<Placed<Token>> = Vec::new();
     let mut text = String::new();
     let mut from = 0;
     let mut chars = source.char_indices().peekable();
