@@ -96,6 +96,17 @@ fn the_messages_are_those_that_were_read_and_approved() {
     }
 }
 
+/// Something to tune.
+const BOOL: &str = "\n[stage.params]\nb = { bool = true }\nf = { float = [0, 1] }";
+
+fn numbered(n: usize, item: impl Fn(usize) -> String) -> String {
+    (0..n).map(item).collect::<Vec<_>>().join(",")
+}
+
+fn lines(n: usize, line: impl Fn(usize) -> String) -> String {
+    (0..n).map(line).collect::<Vec<_>>().join("\n")
+}
+
 #[test]
 fn hostile_texts_end_soon_with_an_error() {
     let n = 100_000;
@@ -122,6 +133,27 @@ fn hostile_texts_end_soon_with_an_error() {
         format!("[[stage]]\nname = \"a\"\nrun = [\"{}\"]", "{x}".repeat(n)),
         format!("[[stage]]\nname = \"a\"\nafter = [{}]", "\"x\",".repeat(n)),
         format!("x = \"{}\"", "y".repeat(1_000_001)),
+        format!("[study]\noutside = [{}]", numbered(n / 2, |i| format!("'../{i}'"))),
+        format!("[[stage]]\nname = 'a'\nrun = ['sh']\ninputs = [{}]", numbered(n / 2, |i| format!("'{i}'"))),
+        format!(
+            "[[stage]]\nname = 'a'\nrun = ['sh']\nwatch_env = [{}]",
+            numbered(n / 2, |i| format!("'{i}'"))
+        ),
+        format!("[[stage]]\nname = 'a'\nrun = ['sh']\nforbid = [{}]{BOOL}", "'b',".repeat(n)),
+        format!("[[stage]]\nname = 'a'\nrun = ['sh']\nforbid = [{}]{BOOL}", "'b == true',".repeat(999)),
+        format!("[[stage]]\nname = 'a'\nrun = ['sh']\ncuts = {{ f = [{}] }}{BOOL}", "0.5,".repeat(n)),
+        format!(
+            "[[stage]]\nname = 'a'\nrun = ['sh', {}]\n[stage.params]\nc = {{ choice = [{}] }}",
+            "'{c}',".repeat(4000),
+            numbered(1000, |i| format!("'{i}'"))
+        ),
+        format!("[[stage]]\nname = 'a'\nrun = ['sh', '{}']{BOOL}", "{b}{out}".repeat(n)),
+        format!(
+            "[[stage]]\nname = 'a'\nrun = ['sh']\n[stage.params]\n{}",
+            lines(20_000, |i| format!("p{i} = {{ bool = true }}"))
+        ),
+        lines(1000, |i| format!("[[stage]]\nname = 's{i}'\nrun = ['sh', '{{s0}}', '{{s1}}', '{{out}}']")),
+        lines(1000, |i| format!("[[stage]]\nname = 's{i}'\nafter = ['s{}']\nrun = ['sh']", 999 - i)),
     ] {
         let start: String = text.chars().take(40).collect();
         let error = Pipeline::parse(&text, Path::new("p.toml"), Path::new("/study")).expect_err(&start);

@@ -157,7 +157,15 @@ impl Findings<'_> {
     /// A finite number, whole or not.
     pub(super) fn read_number(&mut self, node: &Node<'_>, what: &str) -> Option<f64> {
         let number = match node.get_ref() {
-            DeValue::Integer(digits) => whole(digits).map(|whole| whole as f64),
+            DeValue::Integer(digits) => match whole(digits).and_then(|whole| i64::try_from(whole).ok()) {
+                Some(whole) => Some(whole as f64),
+                None => {
+                    let problem =
+                        format!("{what} is {}, too long for a whole number", clipped(self.source(node)));
+                    self.error(&node.span(), problem, "write it with an exponent, such as 1e20");
+                    return None;
+                }
+            },
             DeValue::Float(digits) => float(digits),
             other => {
                 let help = match other {
