@@ -100,7 +100,7 @@ fn target_folder() -> PathBuf {
 }
 
 fn build() -> Result<Command> {
-    let mut cargo = step::cargo(&["build", "--quiet", "--locked", "--manifest-path", "fuzz/Cargo.toml"]);
+    let mut cargo = step::cargo(&["build", "--quiet", "--manifest-path", "fuzz/Cargo.toml"]);
     cargo
         .env("RUSTC_WRAPPER", std::env::current_exe().context("cannot find this program")?)
         .env(STAND_IN, "1")

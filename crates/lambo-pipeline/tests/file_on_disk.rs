@@ -79,6 +79,12 @@ fn a_good_file_is_loaded_without_a_warning_and_its_root_is_absolute() {
 }
 
 #[test]
+fn a_file_that_is_too_long_is_refused_as_such_even_where_it_is_cut_inside_a_letter() {
+    let (_outer, root) = study(&format!("#{}", "学".repeat(400_000)));
+    assert_refused(&root, "bytes, more than 1000000");
+}
+
+#[test]
 fn a_missing_input_is_refused() {
     let (_outer, root) = study(&FILE.replace("\"data\"", "\"dada\""));
     assert_refused(&root, "did you mean \"data\"");

@@ -127,6 +127,10 @@ fn read(path: &Path) -> Result<String, Problem> {
             _ => unread(format!("the file cannot be read: {error}"), "check that you may read it"),
         });
     }
+    if bytes.len() > MOST_BYTES {
+        // Too long whatever it holds; the check says so.
+        return Ok(String::from_utf8_lossy(&bytes).into_owned());
+    }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let whole = String::from_utf8_lossy(error.as_bytes());
