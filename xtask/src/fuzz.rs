@@ -1,7 +1,8 @@
 //! `cargo xtask fuzz`: every fuzz target for a while, on stable Rust.
 //!
-//! The targets of `fuzz/` are built with LLVM's coverage pass and without a sanitizer, both of which stable Rust can do. Only the crates whose paths
-//! the fuzzer should learn are instrumented: this program stands in for `rustc` and adds the flags for these, which more than halves the build.
+//! The targets of `fuzz/` are built with LLVM's coverage pass and without a sanitizer, which is what stable Rust can do. Only the crates whose paths
+//! the fuzzer should learn are instrumented, so that it is not led astray by those of the linear algebra: this program stands in for `rustc` and adds
+//! the flags for these.
 
 use crate::step;
 use anyhow::{Context, Result, bail};
@@ -55,6 +56,9 @@ const MOST_BYTES: &str = "-max_len=8192";
 
 /// An input that takes longer than this many seconds counts as a crash; an unoptimised build on a busy machine is slow.
 const SLOWEST: &str = "-timeout=20";
+
+/// How many of the last lines of a target that crashed are shown.
+const SHOWN: usize = 60;
 
 /// Builds and runs the targets.
 pub fn run(options: &Options) -> Result<()> {
@@ -117,6 +121,8 @@ fn fuzz(name: &str, seeds: &[&str], seconds: u32) -> Result<()> {
     for folder in [&corpus, &crashes] {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     }
+    let log = target_folder().join(format!("{name}.log"));
+    let file = std::fs::File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
     let mut target = Command::new(target_folder().join("debug").join(name));
     target
         .arg(&corpus)
@@ -128,8 +134,24 @@ fn fuzz(name: &str, seeds: &[&str], seconds: u32) -> Result<()> {
             "-rss_limit_mb=2048",
             "-verbosity=0",
         ])
-        .args(["-print_final_stats=1", &format!("-artifact_prefix={}/", crashes.display())]);
-    step::run(&mut target).with_context(|| format!("the input that did it is in {}", shown(&crashes, &root)))
+        .args(["-print_final_stats=1", &format!("-artifact_prefix={}/", crashes.display())])
+        .stderr(file);
+    let words = root.join("fuzz/words").join(format!("{name}.dict"));
+    if words.is_file() {
+        target.arg(format!("-dict={}", words.display()));
+    }
+    let ended = step::run(&mut target);
+    let said =
+        std::fs::read(&log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+    if ended.is_err() {
+        let lines: Vec<&str> = said.lines().collect();
+        let last = lines.iter().skip(lines.len().saturating_sub(SHOWN)).copied();
+        println!("{}", last.collect::<Vec<_>>().join("\n"));
+    }
+    for fact in said.lines().filter_map(|line| line.strip_prefix("stat::")) {
+        println!("{fact}");
+    }
+    ended.with_context(|| format!("the input that did it is in {}", shown(&crashes, &root)))
 }
 
 fn shown(path: &Path, root: &Path) -> String {
