@@ -3,9 +3,9 @@
 use super::lines::{Trials, line, opening, trouble};
 use super::{Facts, View};
 use crate::format::{self, duration, number};
+use console::{Term, truncate_str};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use lambo_pipeline::run_loop::{News, Standing, Watcher};
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -23,8 +23,15 @@ pub struct Bars {
 #[derive(Debug, Default)]
 struct State {
     trials: Trials,
-    /// By trial and stage.
-    stages: BTreeMap<(u64, String), ProgressBar>,
+    /// One line for each stage that runs at a time; a line that is free is blank, for lines that come and go leave traces.
+    slots: Vec<Slot>,
+}
+
+#[derive(Debug)]
+struct Slot {
+    bar: ProgressBar,
+    /// The trial and stage that it shows.
+    shows: Option<(u64, String)>,
 }
 
 /// How finely the study's bar is divided.
@@ -67,6 +74,29 @@ impl Bars {
         }
         self.study.set_message(parts.join(" · "));
     }
+
+    /// A free line, a new one if need be.
+    fn slot<'s>(&self, state: &'s mut State) -> &'s mut Slot {
+        let free = state.slots.iter().position(|slot| slot.shows.is_none());
+        let index = free.unwrap_or_else(|| {
+            let bar = self.all.add(ProgressBar::new(1));
+            bar.enable_steady_tick(TICK);
+            state.slots.push(Slot { bar, shows: None });
+            state.slots.len() - 1
+        });
+        &mut state.slots[index]
+    }
+}
+
+impl State {
+    /// Nothing runs on the line of this stage any more.
+    fn free(&mut self, trial: u64, stage: &str) {
+        let mine = |slot: &&mut Slot| slot.shows.as_ref().is_some_and(|(t, s)| *t == trial && s == stage);
+        if let Some(slot) = self.slots.iter_mut().find(mine) {
+            slot.shows = None;
+            slot.bar.set_style(style(" "));
+        }
+    }
 }
 
 impl View for Bars {
@@ -80,7 +110,7 @@ impl View for Bars {
                 std::thread::sleep(TICK);
                 let Ok(state) = state.lock() else { return };
                 // In tenths of a second; a stage that takes longer than usual stays at its end.
-                for bar in state.stages.values() {
+                for Slot { bar, .. } in state.slots.iter().filter(|slot| slot.shows.is_some()) {
                     let tenths = (bar.elapsed().as_secs_f64() * 10.0) as u64;
                     bar.set_position(bar.length().map_or(0, |length| tenths.min(length)));
                 }
@@ -90,6 +120,9 @@ impl View for Bars {
 
     fn end(&self) {
         self.ended.store(true, Ordering::Relaxed);
+        if let Ok(state) = self.state.lock() {
+            state.slots.iter().for_each(|slot| slot.bar.finish_and_clear());
+        }
         self.study.finish_and_clear();
         let _ = self.all.clear();
     }
@@ -107,39 +140,29 @@ impl Watcher for Bars {
             let _ = self.all.println(text);
         }
         if let Some(text) = line(&self.facts, &mut state.trials, news) {
-            let _ = self.all.println(text);
+            // A line that wraps would push the bars out of place.
+            let width = usize::from(Term::stderr().size().1);
+            let _ = self.all.println(truncate_str(&text, width.saturating_sub(1), "…"));
         }
         match news {
             News::StageBegan { trial, stage, attempt, expected } => {
                 let again = if *attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
-                let name = format!("trial {trial} · {stage}{again}");
-                let bar = match expected {
-                    Some(seconds) if *seconds >= 0.2 => {
-                        let bar = ProgressBar::new((seconds * 10.0).ceil() as u64);
-                        bar.set_style(style("  {spinner} {prefix:28} {bar:20.cyan/dim} {elapsed} {msg}"));
-                        bar.set_message(format!("of about {}", duration(*seconds)));
-                        bar
+                state.free(*trial, stage);
+                let slot = self.slot(&mut state);
+                slot.shows = Some((*trial, (*stage).to_owned()));
+                slot.bar.set_prefix(format!("trial {trial} · {stage}{again}"));
+                slot.bar.reset();
+                match expected.filter(|seconds| *seconds >= 0.2) {
+                    Some(seconds) => {
+                        slot.bar.set_length((seconds * 10.0).ceil() as u64);
+                        slot.bar.set_message(format!("of about {}", duration(seconds)));
+                        slot.bar
+                            .set_style(style("  {spinner} {prefix:28} {bar:20.cyan/dim} {elapsed} {msg}"));
                     }
-                    _ => {
-                        let bar = ProgressBar::new_spinner();
-                        bar.set_style(style("  {spinner} {prefix:28} {elapsed}"));
-                        bar
-                    }
-                };
-                bar.set_prefix(name);
-                let bar = self.all.add(bar);
-                bar.enable_steady_tick(TICK);
-                if let Some(before) = state.stages.insert((*trial, (*stage).to_owned()), bar) {
-                    before.finish_and_clear();
-                    self.all.remove(&before);
+                    None => slot.bar.set_style(style("  {spinner} {prefix:28} {elapsed}")),
                 }
             }
-            News::StageEnded { trial, record } => {
-                if let Some(bar) = state.stages.remove(&(*trial, record.stage.clone())) {
-                    bar.finish_and_clear();
-                    self.all.remove(&bar);
-                }
-            }
+            News::StageEnded { trial, record } => state.free(*trial, &record.stage),
             News::Told { standing, .. } => self.stand(standing),
             _ => {}
         }

@@ -3,6 +3,7 @@
 use super::{Facts, View};
 use crate::format::{self, number};
 use crate::paint::{BAD, FAINT, GOOD, STRONG, WARNING, paint};
+use lambo::space::{Point, Value};
 use lambo_pipeline::record::{How, StageRecord};
 use lambo_pipeline::run_loop::{News, Standing, Watcher};
 use std::collections::BTreeMap;
@@ -109,7 +110,7 @@ pub fn trouble(news: &News<'_>) -> Option<String> {
 pub fn line(facts: &Facts, trials: &mut Trials, news: &News<'_>) -> Option<String> {
     match news {
         News::Asked { trial, .. } => {
-            let point = trial.point().to_string();
+            let point = short(trial.point());
             trials.insert(trial.id().index(), Running { point, stages: Vec::new() });
             None
         }
@@ -137,6 +138,15 @@ pub fn line(facts: &Facts, trials: &mut Trials, news: &News<'_>) -> Option<Strin
         }
         _ => None,
     }
+}
+
+/// A point with as many digits as tell trials apart.
+fn short(point: &Point) -> String {
+    let value = |value: &Value| match value {
+        Value::Float(float) => format::digits(*float, 4),
+        other => other.to_string(),
+    };
+    point.iter().map(|(name, v)| format!("{name}={}", value(v))).collect::<Vec<_>>().join(" ")
 }
 
 /// A box for each stage: full where it ran, empty where its output was there, a cross where it failed.
