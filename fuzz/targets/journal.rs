@@ -3,17 +3,23 @@
 
 use lambo::space::{Cost, Module, Param, Space};
 use lambo::study::{Event, Study};
+use lambo_pipeline::journal::{Record, Stamped, Summary, read_record};
+use lambo_pipeline::run_loop::record;
 
 /// More lines than this make the target slow and find nothing new.
 const MOST_LINES: usize = 200;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let mut events = Vec::new();
-    for line in text.lines().take(MOST_LINES) {
-        let Some(event) = read(line) else { break };
-        events.push(event);
+    let mut records = Vec::new();
+    for (at, line) in text.lines().take(MOST_LINES).enumerate() {
+        let Some(record) = read(line) else { break };
+        records.push(Stamped { at: at as f64, record });
     }
+    // What is shown of a study that makes no sense makes no sense either, but it is shown.
+    let (summary, story) = (Summary::of(&records), record("fuzzed", &records));
+    assert!(summary.trials as usize >= story.trials.len());
+    let events: Vec<Event> = records.iter().filter_map(|stamped| stamped.record.event().cloned()).collect();
     let Some(study) = new_study() else { return };
     if let Ok(study) = study.replay(events.clone()) {
         assert_eq!(study.events(), &events[..]);
@@ -21,13 +27,14 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// One record of a journal.
-fn read(line: &str) -> Option<Event> {
-    let event: Event = serde_json::from_str(line).ok()?;
-    let written = serde_json::to_string(&event).ok()?;
-    let again: Event = serde_json::from_str(&written).expect("what was written can be read");
-    assert_eq!(again, event);
-    Some(event)
+/// One record of a journal; a bare event counts as a record of it.
+fn read(line: &str) -> Option<Record> {
+    let bare = || serde_json::from_str(line).ok().map(|event| Record::Study { event });
+    let record = read_record(line).ok().or_else(bare)?;
+    let written = serde_json::to_string(&record).ok()?;
+    let again = read_record(&written).expect("what was written can be read");
+    assert_eq!(again, record);
+    Some(record)
 }
 
 /// The study that the seeds belong to.

@@ -11,6 +11,8 @@
 //! | `ask` | one ask with eight arms costs no more than four of GP-UCB |
 //! | `settings` | the default settings of LaMBO beat the paper's |
 //! | `resume` | a study of 1,000 trials resumes in under 2 seconds and goes on as if nothing had happened |
+//! | `overhead` | `lambo run` adds little to the commands that it runs |
+//! | `long-study` | a study of 20,000 trials opens in under 2 s and its status is there at once |
 //!
 //! A file says how it came about: command, seed, date, cores and version. Progress goes to standard error.
 
@@ -18,8 +20,10 @@ mod ask;
 mod data;
 mod kernels;
 mod laziness;
+mod long_study;
 mod maximiser;
 mod memory;
+mod overhead;
 mod regret;
 mod resume;
 mod scaling;
@@ -66,6 +70,10 @@ enum Run {
     Settings(settings::Options),
     /// What it takes to resume a long study.
     Resume(resume::Options),
+    /// What `lambo run` adds to the commands that it runs.
+    Overhead(overhead::Options),
+    /// What a study of 20,000 trials costs to open and to look at.
+    LongStudy(long_study::Options),
     /// What `memory` measures, in a process of its own.
     #[command(hide = true)]
     MemoryOfThisProcess(memory::Options),
@@ -111,6 +119,8 @@ pub fn run(options: &Options) -> Result<bool> {
         Run::Ask(run) => ("ask", ask::CLAIM, ask::run(run, seed)?),
         Run::Settings(run) => ("settings", settings::CLAIM, settings::run(run, seed)?),
         Run::Resume(run) => ("resume", resume::CLAIM, resume::run(run, seed)?),
+        Run::Overhead(run) => ("overhead", overhead::CLAIM, overhead::run(run, seed)?),
+        Run::LongStudy(run) => ("long-study", long_study::CLAIM, long_study::run(run, seed)?),
         Run::MemoryOfThisProcess(run) => {
             write_out(format_args!("{}\n", serde_json::to_string(&memory::measure(run, seed)?)?))?;
             return Ok(true);
