@@ -83,9 +83,10 @@ impl Code {
 fn of_journal(error: &JournalError) -> Code {
     match error {
         JournalError::Missing { .. } | JournalError::NoStudy { .. } => Code::NoStudy,
-        JournalError::Newer { .. } | JournalError::Foreign { .. } | JournalError::Record { .. } => {
-            Code::Journal
-        }
+        JournalError::Newer { .. }
+        | JournalError::Foreign { .. }
+        | JournalError::Damaged { .. }
+        | JournalError::Record { .. } => Code::Journal,
         _ => Code::Outside,
     }
 }

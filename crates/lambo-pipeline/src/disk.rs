@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -100,7 +101,14 @@ impl Disk {
         if !path.exists() {
             return Ok(());
         }
-        self.change("remove", path, || gone(fs::remove_dir_all(path)))
+        self.change("remove", path, || match gone(fs::remove_dir_all(path)) {
+            // A stage may leave directories that even their owner may not change.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                open_up(path)?;
+                gone(fs::remove_dir_all(path))
+            }
+            done => done,
+        })
     }
 
     fn change<T>(
@@ -112,6 +120,15 @@ impl Disk {
         let done = self.permit().and_then(|()| work());
         done.map_err(|source| DiskError { doing, path: path.to_owned(), source })
     }
+}
+
+/// Gives back to the owner the right to change a directory and those below it.
+fn open_up(path: &Path) -> io::Result<()> {
+    if !fs::symlink_metadata(path)?.is_dir() {
+        return Ok(());
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(0o700))?;
+    fs::read_dir(path)?.try_for_each(|entry| open_up(&entry?.path()))
 }
 
 fn gone(done: io::Result<()>) -> io::Result<()> {

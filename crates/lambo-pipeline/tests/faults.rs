@@ -6,24 +6,9 @@ use lambo_pipeline::disk::Disk;
 use lambo_pipeline::file::Pipeline;
 use lambo_pipeline::journal::{Journal, Sqlite};
 use lambo_pipeline::run_loop::{Quiet, RunError, Session, SessionOptions};
-use lambo_pipeline::runner::{Ended, Exit, Job, Runner};
-use lambo_pipeline::stop::Stop;
-use std::fs;
+use lambo_pipeline::runner::Processes;
 use std::io::ErrorKind;
 use std::path::Path;
-
-/// Writes what the stages would write, at once.
-struct Instant;
-
-impl Runner for Instant {
-    fn run(&self, job: &Job, _: &Stop) -> Ended {
-        let (value, out) = (&job.argv[1], Path::new(&job.argv[2]));
-        let above = job.argv.get(3).map(|above| fs::read_to_string(Path::new(above).join("v")).unwrap());
-        fs::write(out.join("v"), format!("{value} {}", above.unwrap_or_default())).unwrap();
-        fs::write(out.join("result.json"), format!("{{\"f\": {value}, \"cost\": 2}}")).unwrap();
-        Ended { seconds: 0.25, exit: Exit::Success }
-    }
-}
 
 const PIPELINE: &str = r#"
 [study]
@@ -33,24 +18,26 @@ direction = "minimize"
 strategy = "lambo"
 budget = { trials = 5 }
 [cache]
-limit = "200 B"
+limit = "2 kB"
 [[stage]]
 name = "one"
-run = ["tool", "{x}", "{out}"]
+cost = 1
+run = ["sh", "-c", 'echo "$1" > "$2/v"', "sh", "{x}", "{out}"]
 [stage.params]
 x = { float = [0, 1] }
 [[stage]]
 name = "two"
 cost = "reported"
-run = ["tool", "{y}", "{out}", "{one}"]
+run = ["sh", "-c", 'read v < "$3/v"; echo "{{\"f\": $1, \"cost\": 2}}" > "$2/result.json"', "sh", "{y}", "{out}", "{one}"]
 [stage.params]
 y = { float = [0, 1] }
 "#;
 
 fn run(root: &Path, disk: Disk) -> Result<(), RunError> {
     let pipeline = Pipeline::parse(PIPELINE, Path::new("pipeline.toml"), root).unwrap();
+    let runner = Processes::new(None, disk.clone());
     let options = SessionOptions { disk, ..SessionOptions::default() };
-    Session::open(&pipeline, options, &Instant, &Quiet)?.run().map(|_| ())
+    Session::open(&pipeline, options, &runner, &Quiet)?.run().map(|_| ())
 }
 
 fn events(root: &Path) -> Vec<Event> {

@@ -1,6 +1,6 @@
 //! `lambo cache`: what it holds, why a stage would run, whether it is sound, making room.
 
-use super::{Done, best, print, print_json};
+use super::{Done, best, print, print_json, say};
 use crate::cli::{FileArgs, WhyArgs};
 use crate::exit::Code;
 use crate::format::{bytes, count, digits};
@@ -112,16 +112,16 @@ pub fn verify(args: &FileArgs, remove: bool) -> Done {
             damaged.push(json!({"key": listed.id, "problem": problem, "removed": removed}));
             if !args.json {
                 let done = if removed { ", removed" } else { "" };
-                println!("{}  {}: {problem}{done}", listed.id, paint(BAD, "damaged"));
+                say!("{}  {}: {problem}{done}", listed.id, paint(BAD, "damaged"));
             }
         }
     }
     if args.json {
         print_json(&json!({"entries": listed.len(), "damaged": damaged}))?;
     } else if damaged.is_empty() {
-        println!("{} entries, every byte as it was: {}", count(listed.len()), paint(GOOD, "sound"));
+        say!("{} entries, every byte as it was: {}", count(listed.len()), paint(GOOD, "sound"));
     } else if !remove {
-        println!("a damaged entry is made again when it is needed; `--remove` takes it away now");
+        say!("a damaged entry is made again when it is needed; `--remove` takes it away now");
     }
     let gone = remove && damaged.iter().all(|one| one["removed"] == true);
     Ok(if damaged.is_empty() || gone { Code::Done } else { Code::Damaged })
@@ -140,7 +140,7 @@ pub fn gc(args: &FileArgs, to: Option<&str>, dry_run: bool) -> Done {
         None => pipeline.cache_limit,
     };
     let exists = StateDir::of(&pipeline.root).path().join("tmp").is_dir();
-    let swept = if dry_run || !exists { 0 } else { cache.sweep(None)? };
+    let swept = if dry_run || !exists { 0 } else { cache.sweep()? };
     let evicted = match limit {
         Some(limit) if dry_run => cache.would_evict(limit)?,
         Some(limit) => cache.shrink(limit)?,
@@ -158,12 +158,12 @@ pub fn gc(args: &FileArgs, to: Option<&str>, dry_run: bool) -> Done {
     }
     for one in &evicted {
         let (id, cost) = (one.id.short(), digits(one.cost, 3));
-        println!("{}  {:<12} {:>10}  cost {cost}", paint(FAINT, id), one.stage, bytes(one.bytes));
+        say!("{}  {:<12} {:>10}  cost {cost}", paint(FAINT, id), one.stage, bytes(one.bytes));
     }
     let verb = if dry_run { "would free" } else { "freed" };
-    println!("{verb} {} in {} entries; {swept} left by killed runs", bytes(freed), count(evicted.len()));
+    say!("{verb} {} in {} entries; {swept} left by killed runs", bytes(freed), count(evicted.len()));
     if limit.is_none() {
-        println!("no limit is set: give one with `--to 5GB`, or `[cache] limit = \"5 GB\"` in the file");
+        say!("no limit is set: give one with `--to 5GB`, or `[cache] limit = \"5 GB\"` in the file");
     }
     Ok(Code::Done)
 }

@@ -12,7 +12,16 @@ use std::path::Path;
 /// Writes them to a file or to standard output.
 pub fn run(args: &ExportArgs) -> Done {
     let record = record_of(&args.file)?;
-    let format = args.format.or_else(|| by_name(args.output.as_deref()?)).unwrap_or(Format::Csv);
+    let format = match (args.format, args.output.as_deref()) {
+        (Some(format), _) => format,
+        (None, Some(path)) if path.as_os_str() != "-" => by_name(path).with_context(|| {
+            format!(
+                "{} ends in no format that is known; give one with --format csv, json or parquet",
+                path.display()
+            )
+        })?,
+        _ => Format::Csv,
+    };
     match args.output.as_deref().filter(|path| path.as_os_str() != "-") {
         None => export::write(&record, format, &mut io::stdout().lock())?,
         Some(path) => {

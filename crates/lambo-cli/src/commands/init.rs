@@ -1,6 +1,6 @@
 //! `lambo init`: a commented starter file, and the schema beside it.
 
-use super::Done;
+use super::{Done, say};
 use crate::exit::Code;
 use anyhow::{Context, bail};
 use std::fs::{self, OpenOptions};
@@ -30,7 +30,7 @@ pub fn run(file: &Path, force: bool) -> Done {
         .open(file)
         .with_context(|| writing(file))?;
     out.write_all(lambo_pipeline::file::starter().as_bytes()).with_context(|| writing(file))?;
-    println!(
+    say!(
         "wrote {}: put your commands and parameters in, then `lambo check {0}` and `lambo run {0}`",
         file.display()
     );

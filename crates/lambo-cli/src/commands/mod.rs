@@ -27,6 +27,14 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+/// Prints a line; a closed pipe ends the command quietly.
+macro_rules! say {
+    ($($part:tt)*) => {
+        $crate::commands::print(&format!("{}\n", format_args!($($part)*)))?
+    };
+}
+pub(crate) use say;
+
 /// What a command ends with.
 pub type Done = anyhow::Result<Code>;
 
@@ -40,15 +48,26 @@ pub fn end(done: Done, json: bool) -> ExitCode {
             let code = Code::of(&error);
             if json {
                 let problems = error.downcast_ref::<FileError>().map(|file| &file.problems);
-                let said = json!({"error": format!("{error:#}"), "code": code as u8, "problems": problems});
-                println!("{said}");
+                let said = json!({"error": told(&error), "code": code as u8, "problems": problems});
+                let _ = writeln!(io::stdout(), "{said}");
             } else {
-                eprintln!("{}: {error:#}", paint(BAD, "error"));
+                let _ = writeln!(io::stderr(), "{}: {}", paint(BAD, "error"), told(&error));
             }
             code
         }
     };
     ExitCode::from(code as u8)
+}
+
+/// An error with its causes, each said once: most of ours name theirs themselves.
+fn told(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text.push_str(&format!(": {cause}"));
+        }
+    }
+    text
 }
 
 /// Prints facts as JSON.

@@ -1,6 +1,6 @@
 //! `lambo report`: one HTML page about the study.
 
-use super::{Done, print, record_of};
+use super::{Done, print, record_of, say};
 use crate::cli::ReportArgs;
 use crate::exit::Code;
 use crate::{format, report};
@@ -23,7 +23,7 @@ pub fn run(args: &ReportArgs) -> Done {
     } else {
         std::fs::write(&args.output, page)
             .with_context(|| format!("cannot write {}", args.output.display()))?;
-        println!("wrote {}", args.output.display());
+        say!("wrote {}", args.output.display());
     }
     Ok(Code::Done)
 }

@@ -10,14 +10,17 @@ use anyhow::Context;
 use lambo_pipeline::disk::Disk;
 use lambo_pipeline::file::{Pipeline, StageCost};
 use lambo_pipeline::record::CostUnit;
-use lambo_pipeline::run_loop::{Reached, Rehearsal, Session, SessionOptions, Standing, rehearse};
+use lambo_pipeline::run_loop::{Ended, Reached, Rehearsal, Session, SessionOptions, Standing, rehearse};
 use lambo_pipeline::runner::{Guard, Processes};
 use lambo_pipeline::stop::Stop;
 use serde_json::{Value, json};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
 use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Runs the study of a file.
 pub fn run(args: &RunArgs) -> Done {
@@ -26,10 +29,15 @@ pub fn run(args: &RunArgs) -> Done {
     if args.dry_run {
         return dry_run(&pipeline, args);
     }
-    if !args.common.json {
-        for warning in &warnings {
-            eprintln!("{}: {}", paint(WARNING, "warning"), warning.render(file));
-        }
+    for warning in &warnings {
+        let text = format!("{}: {}", paint(WARNING, "warning"), warning.render(file));
+        // In JSON it is one of the news.
+        let said = json!({"news": "warning", "warning": warning});
+        let _ = if args.common.json {
+            writeln!(io::stdout(), "{said}")
+        } else {
+            writeln!(io::stderr(), "{text}")
+        };
     }
     let facts = Facts::of(&pipeline, usize::from(args.workers));
     let view = progress::choose(&facts, args.common.json, args.quiet);
@@ -48,9 +56,13 @@ pub fn run(args: &RunArgs) -> Done {
     view.end();
     let ended = ended?;
     if !args.quiet {
-        closing(&pipeline, &ended.reached, args)?;
+        closing(&pipeline, &ended, args)?;
     }
-    Ok(if ended.reached == Reached::Asked { Code::Stopped } else { Code::Done })
+    Ok(match ended.reached {
+        Reached::Asked => Code::Stopped,
+        _ if ended.summary.observed == 0 && ended.summary.failed > 0 => Code::EverythingFailed,
+        _ => Code::Done,
+    })
 }
 
 /// A guard that is this same program; without one, stages outlive a killed lambo.
@@ -60,27 +72,56 @@ fn guard() -> Option<Guard> {
     Guard::start(command).ok()
 }
 
-/// The first Ctrl-C finishes what runs, the second stops at once; so does whoever shuts the machine down.
-fn listen(stop: Stop, say: impl Fn(&str) + Send + 'static) -> anyhow::Result<()> {
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot listen to Ctrl-C")?;
+/// The first Ctrl-C finishes what runs, the second stops at once; so does whoever shuts the machine down. A third does not wait for anything.
+fn listen(stop: Stop, say: Box<dyn Fn(&str) + Send + Sync>) -> anyhow::Result<()> {
+    let say: Arc<dyn Fn(&str) + Send + Sync> = say.into();
+    // What was ignored before, as under `nohup`, stays ignored.
+    let wanted: Vec<i32> =
+        [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal)).collect();
+    let mut signals = Signals::new(wanted).context("cannot listen to Ctrl-C")?;
     std::thread::spawn(move || {
         for signal in signals.forever() {
-            if signal == SIGINT && !stop.is_asked() {
-                say("finishing the trials that are running; Ctrl-C again stops at once");
+            // First the deed, then the word, on a thread of its own: nobody may be listening.
+            let say = say.clone();
+            if stop.is_now() {
+                std::process::exit(Code::Stopped as i32);
+            } else if signal == SIGINT && !stop.is_asked() {
                 stop.finish();
+                std::thread::spawn(move || {
+                    say("finishing the trials that are running; Ctrl-C again stops at once")
+                });
             } else {
-                say("stopping; what has finished is kept, and the same command continues");
                 stop.now();
+                std::thread::spawn(leave_anyway);
+                std::thread::spawn(move || {
+                    say("stopping; what has finished is kept, and the same command continues")
+                });
             }
         }
     });
     Ok(())
 }
 
-fn closing(pipeline: &Pipeline, reached: &Reached, args: &RunArgs) -> anyhow::Result<()> {
+/// A stop at once is not held up by whoever does not read what we print; the guard ends the stages.
+fn leave_anyway() {
+    std::thread::sleep(LONGEST_STOP);
+    std::process::exit(Code::Stopped as i32);
+}
+
+/// Stages have two seconds to end when they are asked to.
+const LONGEST_STOP: Duration = Duration::from_secs(10);
+
+/// Whether a signal was ignored when this process began; only Linux tells.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask & (1 << (signal - 1)) != 0
+}
+
+fn closing(pipeline: &Pipeline, ended: &Ended, args: &RunArgs) -> anyhow::Result<()> {
     let file = args.common.file.display();
-    let (_, journal) = super::study_of(&args.common.file)?;
-    let summary = journal.summary()?;
+    let Ended { reached, summary } = ended;
     if args.common.json {
         let said = json!({
             "news": "ended", "finished": reached.is_finished(), "reason": reached.to_string(),

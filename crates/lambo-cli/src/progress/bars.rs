@@ -127,7 +127,7 @@ impl View for Bars {
         let _ = self.all.clear();
     }
 
-    fn teller(&self) -> Box<dyn Fn(&str) + Send> {
+    fn teller(&self) -> Box<dyn Fn(&str) + Send + Sync> {
         let all = self.all.clone();
         Box::new(move |text| drop(all.println(text)))
     }

@@ -2,6 +2,7 @@
 
 use super::View;
 use crate::commands::run::standing;
+use lambo_pipeline::journal::point;
 use lambo_pipeline::run_loop::{News, Standing, Watcher};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -17,7 +18,7 @@ impl View for Json {
 
     fn end(&self) {}
 
-    fn teller(&self) -> Box<dyn Fn(&str) + Send> {
+    fn teller(&self) -> Box<dyn Fn(&str) + Send + Sync> {
         Box::new(|text| say(&json!({"news": "note", "text": text})))
     }
 }
@@ -27,7 +28,7 @@ impl Watcher for Json {
         say(&match news {
             News::Asked { trial, why, resumed } => json!({
                 "news": "asked", "trial": trial.id().index(), "why": why, "resumed": resumed,
-                "point": trial.point().to_string(),
+                "point": point(trial.point()),
             }),
             News::StageBegan { trial, stage, attempt, expected } => json!({
                 "news": "stage-began", "trial": trial, "stage": stage, "attempt": attempt, "expected": expected,

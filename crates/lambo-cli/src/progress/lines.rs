@@ -45,8 +45,8 @@ impl View for Lines {
 
     fn end(&self) {}
 
-    fn teller(&self) -> Box<dyn Fn(&str) + Send> {
-        Box::new(|text| eprintln!("{text}"))
+    fn teller(&self) -> Box<dyn Fn(&str) + Send + Sync> {
+        Box::new(warn)
     }
 }
 
@@ -54,7 +54,7 @@ impl Watcher for Lines {
     fn see(&self, news: &News<'_>) {
         let Ok(mut trials) = self.trials.lock() else { return };
         if let Some(trouble) = trouble(news) {
-            eprintln!("{trouble}");
+            warn(&trouble);
         }
         if let Some(line) = line(&self.facts, &mut trials, news)
             && !self.quiet
@@ -68,6 +68,11 @@ fn say(text: &str) {
     let mut out = std::io::stdout().lock();
     // Whoever closed the pipe does not want to know; the study goes on.
     let _ = writeln!(out, "{text}").and_then(|()| out.flush());
+}
+
+/// On standard error, which may be closed or full as well.
+fn warn(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
 /// The first line.

@@ -36,7 +36,7 @@ pub trait View: Watcher {
     fn end(&self);
 
     /// How another thread can say something in between.
-    fn teller(&self) -> Box<dyn Fn(&str) + Send>;
+    fn teller(&self) -> Box<dyn Fn(&str) + Send + Sync>;
 }
 
 impl Facts {
@@ -66,7 +66,7 @@ impl Facts {
 /// The view for where the output goes.
 pub fn choose(facts: &Facts, json: bool, quiet: bool) -> Box<dyn View> {
     if json {
-        Box::new(json::Json::default())
+        Box::new(json::Json)
     } else if quiet {
         Box::new(lines::Lines::new(facts.clone(), true))
     } else if std::io::stderr().is_terminal() && std::io::stdout().is_terminal() {

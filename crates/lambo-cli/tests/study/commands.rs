@@ -22,6 +22,12 @@ fn a_first_study_from_init_to_report() {
             .unwrap();
     assert_eq!(schema, lab.json(&["schema"]));
 
+    // The starter is a study that runs.
+    lab.write(&starter.replace("trials = 50", "trials = 5"));
+    assert!(lab.done(&["check"]).contains("fine"));
+    assert!(lab.done(&["run"]).contains("best     score"));
+    std::fs::remove_dir_all(lab.root().join(".lambo")).unwrap();
+
     lab.write(THREE);
     assert!(lab.done(&["check"]).contains("fine"));
     assert_eq!(lab.lambo(&["status"]).status.code(), Some(8));

@@ -58,6 +58,38 @@ fn kill_until_finished(reference: &Story, dice: &mut Dice, most: usize) -> usize
 }
 
 #[test]
+fn four_workers_that_are_killed_lose_nothing_either() {
+    let lab = Lab::new(&THREE.replace("\"lambo\"", "\"random\"").replace("trials = 40", "trials = 150"));
+    let mut dice = Dice(2);
+    let mut before = Vec::new();
+    let mut kills = 0;
+    loop {
+        let mut child = lab.start(&["run", "--quiet", "--workers", "4"]);
+        std::thread::sleep(Duration::from_micros(dice.below(150_000)));
+        if kills < 30 && child.try_wait().unwrap().is_none() {
+            child.kill().unwrap();
+            kills += 1;
+        }
+        let status = child.wait().unwrap();
+        let now = told(&lab.records("three"));
+        assert_eq!(
+            now.get(..before.len()),
+            Some(&before[..]),
+            "something told is missing after kill {kills}"
+        );
+        lab.assert_cache_is_whole();
+        before = now;
+        if status.success() {
+            break;
+        }
+    }
+    assert_eq!(before.len(), 150);
+    // Of each kill at most four stages were running.
+    let twice: usize = lab.runs().values().map(|runs| runs - 1).sum();
+    assert!(twice <= 4 * kills, "{twice} runs too many after {kills} kills");
+}
+
+#[test]
 fn stages_do_not_outlive_a_killed_lambo() {
     let lab = Lab::new(
         r#"

@@ -5,6 +5,7 @@ mod disk;
 mod failures;
 mod graph;
 mod harness;
+mod hostile;
 mod killed;
 mod once;
 mod signals;

@@ -27,3 +27,13 @@ pub fn evidence(arguments: &[&str]) -> Value {
     assert!(!output.stderr.is_empty(), "progress goes to standard error");
     file["result"].clone()
 }
+
+/// The `lambo` command, built if need be: another package's program is not there by itself.
+#[allow(dead_code)]
+pub fn lambo() -> String {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let built = Command::new(cargo).args(["build", "--quiet", "--package", "lambo-cli"]).status().unwrap();
+    assert!(built.success());
+    let lab = std::path::Path::new(env!("CARGO_BIN_EXE_lambo-lab"));
+    lab.with_file_name("lambo").display().to_string()
+}

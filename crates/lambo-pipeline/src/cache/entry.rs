@@ -91,18 +91,29 @@ impl Entry {
 
 /// The manifest of a directory.
 pub(super) fn manifest(out: &Path) -> io::Result<Vec<FileFacts>> {
+    let wrong = |text: String| io::Error::new(io::ErrorKind::InvalidData, text);
+    if !fs::symlink_metadata(out)?.is_dir() {
+        return Err(wrong("{out} is not a directory any more".into()));
+    }
     let facts = |found: hash::Found| {
         let path = out.join(&found.path);
         let kind = if found.metadata.is_symlink() {
-            FileKind::Link { to: link(&path)? }
+            let to = link(&path)?;
+            // {out} moves to its place when the stage has ended.
+            if Path::new(&to).starts_with(out) {
+                return Err(wrong(format!(
+                    "the link `{}` leads to {to}, which moves; make it relative",
+                    found.path
+                )));
+            }
+            FileKind::Link { to }
         } else if found.metadata.is_dir() {
             FileKind::EmptyDir
         } else if found.metadata.is_file() {
-            let executable = found.metadata.permissions().mode() & 0o111 != 0;
+            let executable = is_executable(&found.metadata);
             FileKind::File { bytes: found.metadata.len(), blake3: hash::file(&path)?, executable }
         } else {
-            let text = format!("`{}` is neither a file nor a directory nor a link", found.path);
-            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+            return Err(wrong(format!("`{}` is neither a file nor a directory nor a link", found.path)));
         };
         Ok(FileFacts { path: found.path, kind })
     };
@@ -133,9 +144,10 @@ pub(super) fn compare(out: &Path, files: &[FileFacts], known: Option<&[Stat]>) -
         let same = match &facts.kind {
             FileKind::EmptyDir => found.metadata.is_dir(),
             FileKind::Link { to } => found.metadata.is_symlink() && link(&path).is_ok_and(|now| now == *to),
-            FileKind::File { bytes, blake3, .. } => {
+            FileKind::File { bytes, blake3, executable } => {
                 found.metadata.is_file()
                     && found.metadata.len() == *bytes
+                    && is_executable(&found.metadata) == *executable
                     && hash::file(&path).is_ok_and(|now| now == *blake3)
             }
         };
@@ -146,6 +158,10 @@ pub(super) fn compare(out: &Path, files: &[FileFacts], known: Option<&[Stat]>) -
     Ok(stats)
 }
 
+fn is_executable(metadata: &fs::Metadata) -> bool {
+    metadata.permissions().mode() & 0o111 != 0
+}
+
 fn link(path: &Path) -> io::Result<String> {
     let to = fs::read_link(path)?;
     to.into_os_string()
@@ -154,6 +170,6 @@ fn link(path: &Path) -> io::Result<String> {
 }
 
 /// What the files look like just after the manifest was made.
-pub(super) fn compare_stats(out: &Path) -> Option<Vec<Stat>> {
+pub(super) fn stats(out: &Path) -> Option<Vec<Stat>> {
     Some(hash::walk(out).ok()?.iter().map(|found| Stat::of(&found.metadata)).collect())
 }

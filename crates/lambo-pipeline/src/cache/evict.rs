@@ -23,7 +23,9 @@ pub struct Evicted {
 impl Cache {
     /// Takes entries away until the rest holds at most `limit` bytes; damaged ones first, those in use never.
     pub fn shrink(&self, limit: u64) -> Result<Vec<Evicted>, CacheError> {
-        self.evict(limit, |id| self.remove(id))
+        let _one_at_a_time = self.shrinking.lock();
+        // An entry that cannot be removed is in the way of nobody but the limit.
+        self.evict(limit, |id| Ok(self.remove(id).unwrap_or(false)))
     }
 
     /// What [`Cache::shrink`] would take away if nothing was in use.
@@ -40,7 +42,7 @@ impl Cache {
             .list()?
             .into_iter()
             .map(|listed| {
-                let bytes = listed.entry.as_ref().map_or(0, |entry| entry.bytes());
+                let bytes = listed.bytes;
                 let worth = listed.entry.as_ref().map_or(-1.0, |e| e.cost / bytes.max(1) as f64);
                 (worth, listed, bytes)
             })
@@ -71,13 +73,14 @@ impl Cache {
         let known = self.total.lock().ok().and_then(|total| *total);
         let total = match known {
             Some(total) => total.saturating_add(bytes),
-            None => self.list()?.iter().filter_map(|l| l.entry.as_ref().ok()).map(|e| e.bytes()).sum(),
+            None => self.list()?.iter().map(|listed| listed.bytes).sum(),
         };
         if let Ok(mut known) = self.total.lock() {
             *known = Some(total);
         }
         if total > limit {
-            self.shrink(limit)?;
+            // Somewhat below the limit, so that not every commit has to look at every entry.
+            self.shrink(limit - limit / 10)?;
         }
         Ok(())
     }

@@ -14,6 +14,9 @@ pub struct Inputs {
     known: Mutex<BTreeMap<PathBuf, (Stat, String)>>,
 }
 
+/// Links to directories that are followed one below the other; more are a circle.
+const DEEPEST: usize = 6;
+
 /// An input that cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error(
@@ -29,21 +32,30 @@ pub struct InputError {
 impl Inputs {
     /// The hash of a file, or of a directory with all that is below it.
     pub fn hash(&self, root: &Path, input: &Path) -> Result<String, InputError> {
-        let failed = |source| InputError { path: input.to_owned(), source };
-        let path = root.join(input);
-        // Declared inputs may be links: it is what they lead to that counts.
-        if !fs::metadata(&path).map_err(failed)?.is_dir() {
-            return self.file(&path).map_err(failed);
+        self.content(&root.join(input), 0).map_err(|source| InputError { path: input.to_owned(), source })
+    }
+
+    /// Of a link it is what it leads to that counts.
+    fn content(&self, path: &Path, depth: usize) -> io::Result<String> {
+        let wrong = |text: &str| io::Error::new(io::ErrorKind::InvalidInput, text.to_owned());
+        let metadata = fs::metadata(path)?;
+        if metadata.is_file() {
+            return self.file(path);
+        } else if !metadata.is_dir() {
+            return Err(wrong("it is neither a file nor a directory"));
+        } else if depth > DEEPEST {
+            return Err(wrong("its links lead in a circle"));
         }
         let mut hasher = blake3::Hasher::new();
-        for found in hash::walk(&path).map_err(failed)? {
+        for found in hash::walk(path)? {
             let below = path.join(&found.path);
+            let target = fs::metadata(&below).ok();
             let content = if found.metadata.is_dir() {
                 "empty directory".to_owned()
-            } else if fs::metadata(&below).is_ok_and(|target| target.is_file()) {
-                self.file(&below).map_err(failed)?
+            } else if target.is_some_and(|target| target.is_file() || target.is_dir()) {
+                self.content(&below, depth + usize::from(found.metadata.is_symlink()))?
             } else {
-                // A link to a directory or to nothing counts as the text of the link; pipes and sockets count by name.
+                // A link to nothing counts as the text of the link; pipes and sockets count by name.
                 fs::read_link(&below).map_or_else(|_| "special".to_owned(), |to| format!("link {to:?}"))
             };
             // Lengths first, so that no two trees give the same sequence of bytes.

@@ -21,7 +21,7 @@ pub use entry::{Entry, FileFacts, FileKind, Maker};
 pub use evict::Evicted;
 pub use inputs::{InputError, Inputs};
 pub use key::{KEY_FORMAT, KeyId, StageKey};
-pub use store::{Cache, CacheError, Claim, Hit, Listed, Staging, Verdict};
+pub use store::{Cache, CacheError, Claim, Hit, Listed, Run, Staging, Verdict};
 pub use why::{Difference, Nearest};
 
 #[cfg(test)]

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use super::entry::{self, ENTRY_FORMAT, Entry, Maker};
+use super::entry::{self, ENTRY_FORMAT, Entry, FileFacts, Maker};
 use super::hash::Stat;
 use super::key::{KeyId, StageKey};
 use crate::disk::{Disk, DiskError, remedy};
@@ -25,6 +25,7 @@ pub struct Cache {
     checked: Mutex<BTreeMap<KeyId, Vec<Stat>>>,
     /// What the entries hold together, counted at the first commit under a limit.
     pub(super) total: Mutex<Option<u64>>,
+    pub(super) shrinking: Mutex<()>,
     stagings: AtomicU64,
 }
 
@@ -35,7 +36,7 @@ pub struct Hit {
     pub entry: Arc<Entry>,
     /// The directory that the stage wrote into.
     pub out: PathBuf,
-    _lock: Arc<File>,
+    lock: Arc<File>,
 }
 
 /// Who has an output, or has to make it.
@@ -60,6 +61,23 @@ pub struct Staging<'a> {
     _lock: File,
 }
 
+/// What is known of a run that ended well.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// What it cost.
+    pub cost: f64,
+    /// How long its process took, failed attempts included.
+    pub seconds: f64,
+    /// How often it was started.
+    pub attempts: u32,
+    /// When it began, in seconds since 1970.
+    pub began: f64,
+    /// When it ended.
+    pub ended: f64,
+    /// The trial that it ran for.
+    pub maker: Maker,
+}
+
 /// An entry of the cache, for lists.
 #[derive(Clone, Debug)]
 pub struct Listed {
@@ -71,6 +89,8 @@ pub struct Listed {
     pub entry: Result<Entry, String>,
     /// When it was last used, in seconds since 1970.
     pub used: f64,
+    /// What it takes on the disk: its files and what is known of them.
+    pub bytes: u64,
 }
 
 /// What a check of an entry found.
@@ -97,11 +117,9 @@ pub enum CacheError {
         /// Why.
         source: io::Error,
     },
-    /// What a stage wrote cannot be kept.
-    #[error("the output of stage `{stage}` cannot be kept: {problem}")]
-    Output {
-        /// The stage.
-        stage: String,
+    /// What is known of an output cannot be written.
+    #[error("an entry of the cache cannot be written: {problem}")]
+    Entry {
         /// Why.
         problem: String,
     },
@@ -131,6 +149,7 @@ impl Cache {
             limit,
             checked: Mutex::default(),
             total: Mutex::default(),
+            shrinking: Mutex::default(),
             stagings: AtomicU64::new(0),
         }
     }
@@ -138,6 +157,16 @@ impl Cache {
     /// The output of a stage if it is there and sound; nothing is changed.
     pub fn find(&self, key: &StageKey) -> Result<Option<Hit>, CacheError> {
         Ok(self.look(key, &key.id())?.and_then(Result::ok))
+    }
+
+    /// The same, and a note that it was used: among entries of equal worth the one that was not used for longest is evicted first.
+    pub fn reuse(&self, key: &StageKey) -> Result<Option<Hit>, CacheError> {
+        let found = self.find(key)?;
+        if let Some(hit) = &found {
+            // A cache that cannot be written need not know.
+            let _ = hit.lock.set_modified(SystemTime::now());
+        }
+        Ok(found)
     }
 
     /// The output of a stage, or the right to make it. Waits for whoever makes it just now.
@@ -155,12 +184,18 @@ impl Cache {
                 return Ok(Claim::Hit(hit));
             }
             Some(Err(problem)) => {
-                self.remove(&id)?;
+                // Whoever reads it has not noticed, and is not waiting for us: it ends by itself.
+                while !self.remove(&id)? {
+                    if stop.is_now() {
+                        return Err(CacheError::Stopped);
+                    }
+                    std::thread::sleep(LOOK_AGAIN);
+                }
                 Some(problem)
             }
             None => None,
         };
-        self.sweep(Some(&id))?;
+        self.sweep_of(&id)?;
         let number = self.stagings.fetch_add(1, Ordering::Relaxed);
         let dir = self.state.join("tmp").join(format!("{id}.{}-{number}", std::process::id()));
         let staging = Staging { cache: self, key: key.clone(), id, dir, lock_path, damaged, _lock: lock };
@@ -182,8 +217,10 @@ impl Cache {
             let dir = found.path();
             let entry = fs::read(dir.join("entry.json")).map_err(|error| error.to_string());
             let entry = entry.and_then(|bytes| read(&bytes));
-            let used = fs::metadata(dir.join("entry.json")).map_or(0.0, |m| m.mtime() as f64);
-            listed.push(Listed { id, dir, entry, used });
+            let about = fs::metadata(dir.join("entry.json")).ok();
+            let used = about.as_ref().map_or(0.0, |about| about.mtime() as f64);
+            let bytes = about.map_or(0, |about| about.len()) + entry.as_ref().map_or(0, Entry::bytes);
+            listed.push(Listed { id, dir, entry, used, bytes });
         }
         listed.sort_by(|a, b| a.id.cmp(&b.id));
         Ok(listed)
@@ -205,52 +242,63 @@ impl Cache {
     /// Takes an entry away, unless somebody reads it; whether it is gone.
     pub fn remove(&self, id: &KeyId) -> Result<bool, CacheError> {
         let dir = self.dir(id);
-        if let Ok(file) = File::open(dir.join("entry.json"))
-            && matches!(file.try_lock(), Err(TryLockError::WouldBlock))
-        {
+        // Held until the entry is out of sight, so that nobody begins to read it in between.
+        let entry = File::open(dir.join("entry.json")).ok();
+        if entry.as_ref().is_some_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock))) {
             return Ok(false);
-        }
-        if !dir.exists() {
-            return Ok(true);
         }
         // First out of sight in one step: a half-removed entry is never one.
         let number = self.stagings.fetch_add(1, Ordering::Relaxed);
         let away = self.state.join("tmp").join(format!("{id}.{}-{number}.gone", std::process::id()));
-        self.disk.rename(&dir, &away)?;
-        self.disk.remove_dir(&away)?;
+        match self.disk.rename(&dir, &away) {
+            // Somebody else was quicker.
+            Err(error) if error.source.kind() == io::ErrorKind::NotFound => return Ok(true),
+            done => done?,
+        }
         if let Ok(mut checked) = self.checked.lock() {
             checked.remove(id);
         }
+        self.disk.remove_dir(&away)?;
         Ok(true)
     }
 
-    /// Removes what killed processes left in `tmp/`: of one key whose lock is held, or of all whose locks are free.
-    pub fn sweep(&self, held: Option<&KeyId>) -> Result<usize, CacheError> {
-        let folder = self.state.join("tmp");
-        let reading = |source| CacheError::Read { path: folder.clone(), source };
+    /// Removes what killed processes left in `tmp/`, as far as it can be removed; how much that was.
+    pub fn sweep(&self) -> Result<usize, CacheError> {
         let mut swept = 0;
-        for found in fs::read_dir(&folder).map_err(reading)? {
-            let found = found.map_err(reading)?;
-            let name = found.file_name().to_string_lossy().into_owned();
-            let key = name.split('.').next().unwrap_or_default();
-            match held {
-                Some(id) if id.as_str() == key => {}
-                Some(_) => continue,
-                None => {
-                    let lock = self.state.join("locks").join(key);
-                    // Held until the lock file is gone, so that nobody takes it in between.
-                    let held = File::open(&lock).ok();
-                    let taken = |file: &File| matches!(file.try_lock(), Err(TryLockError::WouldBlock));
-                    if held.as_ref().is_some_and(taken) {
-                        continue;
-                    }
-                    self.disk.remove_file(&lock)?;
-                }
+        for (key, dir) in self.leavings()? {
+            let path = self.state.join("locks").join(&key);
+            // A stage at work has its lock. It is held here until its file is gone, so that nobody takes it in between.
+            let lock = File::open(&path).ok();
+            match &lock {
+                Some(lock) if lock.try_lock().is_err() || !same_file(lock, &path) => continue,
+                Some(_) => self.disk.remove_file(&path)?,
+                None => {}
             }
-            self.disk.remove_dir(&found.path())?;
-            swept += 1;
+            swept += usize::from(self.disk.remove_dir(&dir).is_ok());
         }
         Ok(swept)
+    }
+
+    /// The same of one key, whose lock we hold.
+    fn sweep_of(&self, id: &KeyId) -> Result<(), CacheError> {
+        for (_, dir) in self.leavings()?.into_iter().filter(|(key, _)| key == id.as_str()) {
+            // Directories at work have names of their own: what cannot be removed is not in the way.
+            let _ = self.disk.remove_dir(&dir);
+        }
+        Ok(())
+    }
+
+    /// What is in `tmp/`, with the keys that it belongs to.
+    fn leavings(&self) -> Result<Vec<(String, PathBuf)>, CacheError> {
+        let folder = self.state.join("tmp");
+        let reading = |source| CacheError::Read { path: folder.clone(), source };
+        let mut found = Vec::new();
+        for entry in fs::read_dir(&folder).map_err(reading)? {
+            let entry = entry.map_err(reading)?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            found.push((name.split('.').next().unwrap_or_default().to_owned(), entry.path()));
+        }
+        Ok(found)
     }
 
     pub(super) fn dir(&self, id: &KeyId) -> PathBuf {
@@ -275,11 +323,12 @@ impl Cache {
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(source)) => return Err(CacheError::Read { path, source }),
         }
-        let bytes = match fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(CacheError::Read { path, source }),
-        };
+        // What was locked is what is there; otherwise it was taken away and perhaps made anew.
+        if !same_file(&file, &path) {
+            return Ok(None);
+        }
+        let mut bytes = Vec::new();
+        (&file).read_to_end(&mut bytes).map_err(|source| CacheError::Read { path, source })?;
         let entry = match read(&bytes) {
             Ok(entry) if entry.key == *key => entry,
             Ok(_) => return Ok(Some(Err("it holds the output of another key".to_owned()))),
@@ -292,9 +341,7 @@ impl Cache {
                 if let Ok(mut checked) = self.checked.lock() {
                     checked.insert(id.clone(), stats);
                 }
-                // When an entry was last used decides between equals; a read-only cache need not know.
-                let _ = file.set_modified(std::time::SystemTime::now());
-                Ok(Some(Ok(Hit { entry: Arc::new(entry), out, _lock: Arc::new(file) })))
+                Ok(Some(Ok(Hit { entry: Arc::new(entry), out, lock: Arc::new(file) })))
             }
             Err(problem) => Ok(Some(Err(problem))),
         }
@@ -314,11 +361,7 @@ impl Cache {
                     }
                 }
             }
-            let mine = file.metadata().map(|metadata| metadata.ino());
-            let there = fs::metadata(path).map(|metadata| metadata.ino());
-            if let (Ok(mine), Ok(there)) = (mine, there)
-                && mine == there
-            {
+            if same_file(&file, path) {
                 return Ok(file);
             }
         }
@@ -342,39 +385,32 @@ impl Staging<'_> {
         Ok(self.cache.disk.make_dir(&self.out())?)
     }
 
+    /// What the stage has written, or why it cannot be kept.
+    pub fn manifest(&self) -> Result<Vec<FileFacts>, String> {
+        entry::manifest(&self.out()).map_err(|error| format!("left an output that cannot be kept: {error}"))
+    }
+
     /// Keeps the output: afterwards it is there as a whole, before that not at all.
-    pub fn commit(
-        self,
-        maker: Maker,
-        cost: f64,
-        seconds: f64,
-        attempts: u32,
-        times: (f64, f64),
-    ) -> Result<Hit, CacheError> {
-        let broken = |error: io::Error| CacheError::Output {
-            stage: self.key.stage.clone(),
-            problem: error.to_string(),
-        };
-        let files = entry::manifest(&self.out()).map_err(broken)?;
-        let (key, (began, ended)) = (self.key.clone(), times);
+    pub fn commit(self, files: Vec<FileFacts>, run: Run) -> Result<Hit, CacheError> {
+        let Run { cost, seconds, attempts, began, ended, maker } = run;
+        let key = self.key.clone();
         let entry = Entry { format: ENTRY_FORMAT, key, files, cost, seconds, attempts, began, ended, maker };
-        let text = serde_json::to_vec(&entry).map_err(|error| CacheError::Output {
-            stage: self.key.stage.clone(),
-            problem: error.to_string(),
-        })?;
+        let broken = |error: serde_json::Error| CacheError::Entry { problem: error.to_string() };
+        let text = serde_json::to_vec(&entry).map_err(broken)?;
         let (disk, path) = (&self.cache.disk, self.dir.join("entry.json"));
         disk.write(&path, &text)?;
         let file = File::open(&path).map_err(|source| CacheError::Read { path, source })?;
         // Held from before it can be seen; nobody else can have locked it yet.
         let _ = file.try_lock_shared();
-        let stats = entry::compare_stats(&self.out());
+        let stats = entry::stats(&self.out());
         let place = self.cache.dir(&self.id);
         disk.rename(&self.dir, &place)?;
         if let (Some(stats), Ok(mut checked)) = (stats, self.cache.checked.lock()) {
             checked.insert(self.id.clone(), stats);
         }
-        let hit = Hit { entry: Arc::new(entry), out: place.join("out"), _lock: Arc::new(file) };
-        self.cache.make_room(hit.entry.bytes())?;
+        let hit = Hit { entry: Arc::new(entry), out: place.join("out"), lock: Arc::new(file) };
+        // A cache that stays too large is no reason to lose what was just made.
+        let _ = self.cache.make_room(hit.entry.bytes() + text.len() as u64);
         Ok(hit)
     }
 }
@@ -385,6 +421,12 @@ impl Drop for Staging<'_> {
         let _ = self.cache.disk.remove_dir(&self.dir);
         let _ = self.cache.disk.remove_file(&self.lock_path);
     }
+}
+
+/// Whether an open file is still the one at a path.
+fn same_file(file: &File, path: &Path) -> bool {
+    let at = |metadata: io::Result<fs::Metadata>| metadata.map(|m| (m.dev(), m.ino())).ok();
+    at(file.metadata()).is_some_and(|mine| at(fs::metadata(path)) == Some(mine))
 }
 
 fn read(bytes: &[u8]) -> Result<Entry, String> {

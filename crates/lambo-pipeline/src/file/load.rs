@@ -312,5 +312,16 @@ fn warn_of_file(
             );
             return;
         }
+        let script =
+            Path::new(typed).extension().is_some_and(|ending| SCRIPTS.iter().any(|known| ending == *known));
+        if plain && script && !path.exists() {
+            let shown = clipped(&relative.to_string_lossy());
+            let help = "check the name: paths are taken from the directory of this file";
+            findings.warn(span, format!("there is no file \"{shown}\", which looks like a script"), help);
+            return;
+        }
     }
 }
+
+/// Endings of files that interpreters are given.
+const SCRIPTS: [&str; 8] = ["py", "sh", "R", "jl", "pl", "rb", "m", "js"];

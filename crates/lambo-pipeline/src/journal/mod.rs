@@ -11,8 +11,7 @@ mod summary;
 pub use memory::Memory;
 pub use record::{Definition, Record, StageDefinition, Stamped, read_record};
 pub use sqlite::{FORMAT, Sqlite};
-pub(crate) use summary::point;
-pub use summary::{Best, StageTally, Summary};
+pub use summary::{Best, StageTally, Summary, point};
 
 use std::path::PathBuf;
 
@@ -70,6 +69,14 @@ pub enum JournalError {
     Foreign {
         /// The file.
         path: PathBuf,
+    },
+    /// A journal whose file is damaged.
+    #[error("{}: {problem}", .path.display())]
+    Damaged {
+        /// The journal.
+        path: PathBuf,
+        /// What is wrong, and what to do about it.
+        problem: String,
     },
     /// A record that cannot be read.
     #[error(

@@ -77,7 +77,13 @@ impl Sqlite {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
         connection.busy_timeout(BUSY).map_err(failed)?;
-        check_format(&connection, path)?;
+        if check_format(&connection, path)? == 0 {
+            return Err(JournalError::NoStudy {
+                path: path.to_owned(),
+                name: name.to_owned(),
+                known: Vec::new(),
+            });
+        }
         Self::of(path, name, Disk::default(), connection)
     }
 
@@ -198,19 +204,19 @@ impl Journal for Sqlite {
     }
 }
 
-/// Refuses files of others and of later releases, before anything is written to them.
-fn check_format(connection: &Connection, path: &Path) -> Result<(), JournalError> {
+/// The format, 0 of a file that is empty; refuses files of others and of later releases, before anything is written to them.
+fn check_format(connection: &Connection, path: &Path) -> Result<i64, JournalError> {
     let number = |pragma: &str| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
     let failed = |error| database(path, &error);
     let (application, version) =
         (number("application_id").map_err(failed)?, number("user_version").map_err(failed)?);
     let tables = connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get::<_, i64>(0));
     match (application, version, tables.map_err(failed)?) {
-        (0, 0, 0) => Ok(()),
+        (0, 0, 0) => Ok(0),
         (APPLICATION, version, _) if version > FORMAT => {
             Err(JournalError::Newer { path: path.to_owned(), found: version, known: FORMAT })
         }
-        (APPLICATION, _, _) => Ok(()),
+        (APPLICATION, version, _) => Ok(version),
         _ => Err(JournalError::Foreign { path: path.to_owned() }),
     }
 }
@@ -248,7 +254,11 @@ fn database(path: &Path, error: &rusqlite::Error) -> JournalError {
         }
         _ => "",
     };
-    JournalError::Database { path: path.to_owned(), problem: format!("{error}{help}") }
+    let (path, problem) = (path.to_owned(), format!("{error}{help}"));
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => JournalError::Damaged { path, problem },
+        _ => JournalError::Database { path, problem },
+    }
 }
 
 fn database_text(path: &Path, error: &std::io::Error) -> JournalError {

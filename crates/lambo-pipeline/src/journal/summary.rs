@@ -178,7 +178,7 @@ impl Summary {
 }
 
 /// A point as JSON.
-pub(crate) fn point(point: &lambo::space::Point) -> Map<String, Value> {
+pub fn point(point: &lambo::space::Point) -> Map<String, Value> {
     let value = |value: &lambo::space::Value| match value {
         lambo::space::Value::Int(int) => Value::from(*int),
         lambo::space::Value::Float(float) => Value::from(*float),

@@ -160,7 +160,7 @@ fn files_of_others_of_later_releases_and_of_nobody_are_refused_and_left_alone() 
     let path = dir.path().join("journal.db");
     assert!(matches!(Sqlite::look(&path, "s"), Err(JournalError::Missing { .. })));
     std::fs::write(&path, "this is no database, it is a text that somebody put here").unwrap();
-    assert!(matches!(Sqlite::open(&path, "s", Disk::default()), Err(JournalError::Database { .. })));
+    assert!(matches!(Sqlite::open(&path, "s", Disk::default()), Err(JournalError::Damaged { .. })));
     assert!(std::fs::read_to_string(&path).unwrap().starts_with("this is no"));
     std::fs::remove_file(&path).unwrap();
     rusqlite::Connection::open(&path).unwrap().execute_batch("CREATE TABLE recipes (x)").unwrap();

@@ -64,6 +64,14 @@ pub enum RunError {
         /// The input.
         input: String,
     },
+    /// The system has no room for a process or its log.
+    #[error("stage `{stage}` cannot be started: {source}{}; its trial goes on with the next run", room(.source))]
+    NoRoom {
+        /// The stage.
+        stage: String,
+        /// Why.
+        source: std::io::Error,
+    },
     /// The engine refused.
     #[error(transparent)]
     Study(#[from] StudyError),
@@ -84,6 +92,16 @@ pub enum RunError {
         "a worker ended unexpectedly; this is a fault of lambo, and nothing told is lost: run the same command again"
     )]
     Worker,
+}
+
+/// What to do about the limits that people meet.
+fn room(error: &std::io::Error) -> &'static str {
+    // EMFILE and ENFILE have no kind of their own.
+    match error.raw_os_error() {
+        Some(23 | 24) => "; raise the limit on open files (`ulimit -n`) or use fewer workers",
+        Some(11 | 12) => "; too many processes or too little memory: use fewer workers",
+        _ => "",
+    }
 }
 
 fn log_hint(log: &Option<PathBuf>) -> String {

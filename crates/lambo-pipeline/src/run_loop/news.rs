@@ -104,6 +104,8 @@ pub enum Reached {
     Wall(f64),
     /// So many proposals in a row had been tried before.
     NothingNew(usize),
+    /// Every point of the space is being tried.
+    Exhausted,
     /// Somebody said stop.
     Asked,
 }
@@ -132,10 +134,38 @@ impl Reached {
 impl std::fmt::Display for Reached {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            Self::Rule(StopReason::Cost { limit, spent }) => {
+                write!(f, "{} of the budget of {} is spent", rounded(*spent), rounded(*limit))
+            }
+            Self::Rule(StopReason::Target { target, best }) => {
+                write!(f, "{} reaches the target of {}", rounded(*best), rounded(*target))
+            }
             Self::Rule(reason) => reason.fmt(f),
             Self::Wall(limit) => write!(f, "{limit} s of work were reached"),
             Self::NothingNew(count) => write!(f, "the last {count} proposals had all been tried before"),
+            Self::Exhausted => f.write_str("every point of the space has been tried"),
             Self::Asked => f.write_str("it was asked to stop"),
         }
+    }
+}
+
+/// A number as people say it: four digits or so.
+fn rounded(value: f64) -> String {
+    let digits = 3 - value.abs().max(1e-300).log10().floor().clamp(-12.0, 3.0) as i32;
+    let text = format!("{value:.*}", usize::try_from(digits).unwrap_or(0));
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_is_told_in_few_digits() {
+        let spent = Reached::Rule(StopReason::Cost { limit: 30.0, spent: 30.494882491000006 });
+        assert_eq!(spent.to_string(), "30.49 of the budget of 30 is spent");
+        let target = Reached::Rule(StopReason::Target { target: 1e-3, best: 0.000912345 });
+        assert_eq!(target.to_string(), "0.0009123 reaches the target of 0.001");
+        assert_eq!((rounded(0.0), rounded(-123456.7)), ("0".into(), "-123457".into()));
     }
 }

@@ -12,6 +12,10 @@ const MOST: u64 = 16 * 1024 * 1024;
 /// The number under a key of `result.json`; what is wrong, if there is none.
 pub(super) fn number(out: &Path, key: &str) -> Result<f64, String> {
     let mut text = String::new();
+    // A pipe of that name would be waited for without end.
+    if std::fs::metadata(out.join("result.json")).is_ok_and(|metadata| !metadata.is_file()) {
+        return Err("wrote a result.json that is not a file".into());
+    }
     let file = File::open(out.join("result.json")).map_err(|error| match error.kind() {
         ErrorKind::NotFound => format!("wrote no result.json into {{out}}, which must hold `{key}`"),
         _ => format!("result.json cannot be read: {error}"),

@@ -97,10 +97,13 @@ impl<'a> Session<'a> {
         if !options.accept_changes {
             check_unchanged(name, &records, &now)?;
         }
-        let summary = Summary::of(&records);
+        let mut summary = Summary::of(&records);
         let study = replayed(pipeline, &records)?;
         let resumed: VecDeque<Proposed> = study.open().cloned().collect();
-        let seen = study.trials().map(|trial| trial.point().to_string()).collect();
+        let (mut seen, mut stale) = (BTreeSet::new(), 0);
+        for trial in study.trials() {
+            stale = if seen.insert(trial.point().to_string()) { 0 } else { stale + 1 };
+        }
         let opened = Record::Opened {
             lambo: env!("CARGO_PKG_VERSION").to_owned(),
             process: std::process::id(),
@@ -109,10 +112,12 @@ impl<'a> Session<'a> {
             definition: now,
         };
         let mut position = records.len() as u64;
-        journal.append(position, &[Stamped { at: clock::now(), record: opened }])?;
+        let opened = Stamped { at: clock::now(), record: opened };
+        journal.append(position, std::slice::from_ref(&opened))?;
+        summary.apply(&opened);
         position += 1;
         let cache = Cache::open(state.path(), disk.clone(), pipeline.cache_limit)?;
-        cache.sweep(None)?;
+        cache.sweep()?;
         let identity = journal.identity(name);
         let live = Live::new(&state, name, disk.clone());
         let (written, wall_before) = (study.events().len(), summary.wall);
@@ -126,7 +131,7 @@ impl<'a> Session<'a> {
             began: Instant::now(),
             wall_before,
             seen,
-            stale: 0,
+            stale,
             reached: None,
             failure: None,
         };

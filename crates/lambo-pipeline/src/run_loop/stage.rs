@@ -9,7 +9,7 @@ use super::live::RunningStage;
 use super::news::News;
 use super::result;
 use super::session::Session;
-use crate::cache::{CacheError, Claim, Hit, Maker, StageKey, Staging};
+use crate::cache::{CacheError, Claim, FileFacts, Hit, Maker, Run, StageKey, Staging};
 use crate::clock;
 use crate::file::{Piece, Stage, StageCost, Template};
 use crate::record::{How, StageRecord};
@@ -29,6 +29,9 @@ pub(super) enum StageEnd {
 
 /// Lines of a log that are shown when a stage fails.
 const WORDS: usize = 20;
+
+/// A cost beyond this is a mistake, and sums of such would not be numbers any more.
+const DEAREST: f64 = 1e15;
 
 /// The longest last word that goes into the journal.
 const LONGEST_WORD: usize = 300;
@@ -95,7 +98,6 @@ impl Session<'_> {
         if let Some(problem) = &staging.damaged {
             self.watcher.see(&News::Damaged { stage: &key.stage, problem });
         }
-        self.keys.check(self.pipeline, m)?;
         let Some(stage) = self.pipeline.stages.get(m) else { return Ok(StageEnd::Stopped) };
         let id = trial.id().index();
         let (began, expected) = (clock::now(), self.core()?.expected(&stage.name));
@@ -127,20 +129,26 @@ impl Session<'_> {
             let job = self.job(trial, stage, &staging, outs, attempt);
             let ended = self.runner.run(&job, &self.options.stop);
             seconds += ended.seconds;
-            if matches!(ended.exit, Exit::Stopped) {
-                return Ok(StageEnd::Stopped);
-            }
             let last_stage = m + 1 == self.pipeline.stages.len();
-            let cost = match ended.exit.problem() {
-                Some(problem) => Err(problem),
-                None => self.cost(stage, last_stage, &staging, seconds),
+            let outcome = match ended.exit {
+                Exit::Stopped => return Ok(StageEnd::Stopped),
+                Exit::NoRoom(source) => {
+                    return Err(RunError::NoRoom { stage: stage.name.clone(), source });
+                }
+                exit => match exit.problem() {
+                    Some(problem) => Err(problem),
+                    None => self.outcome(stage, last_stage, &staging, seconds),
+                },
             };
-            let problem = match cost {
-                Ok(cost) => {
-                    let times = (began, clock::now());
-                    let key = staging.id().to_string();
-                    let hit = staging.commit(self.maker(trial), cost, seconds, attempt, times)?;
-                    let record = record(stage, How::Ran, key, (cost, seconds), times, attempt);
+            let problem = match outcome {
+                Ok((cost, files)) => {
+                    // What was made of an input that changed meanwhile belongs to no key.
+                    self.keys.check(self.pipeline, m)?;
+                    let (key, ended) = (staging.id().to_string(), clock::now());
+                    let run =
+                        Run { cost, seconds, attempts: attempt, began, ended, maker: self.maker(trial) };
+                    let hit = staging.commit(files, run)?;
+                    let record = record(stage, How::Ran, key, (cost, seconds), (began, ended), attempt);
                     return Ok(StageEnd::Done(Done { record, hit: Some(hit) }));
                 }
                 Err(problem) => problem,
@@ -156,7 +164,9 @@ impl Session<'_> {
                 let cost = match stage.cost {
                     StageCost::Measured => seconds,
                     StageCost::Given(cost) => cost,
-                    StageCost::Reported => result::number(&staging.out(), "cost").map_or(0.0, |c| c.max(0.0)),
+                    StageCost::Reported => {
+                        result::number(&staging.out(), "cost").map_or(0.0, |cost| cost.clamp(0.0, DEAREST))
+                    }
                 };
                 let key = staging.id().to_string();
                 let record = record(stage, How::Failed, key, (cost, seconds), times, attempt);
@@ -167,19 +177,29 @@ impl Session<'_> {
         }
     }
 
-    /// What a run that ended well cost; what it owes, if it did not end well after all.
-    fn cost(&self, stage: &Stage, last: bool, staging: &Staging<'_>, seconds: f64) -> Result<f64, String> {
+    /// What a run that ended well cost and wrote; what it owes, if it did not end well after all.
+    fn outcome(
+        &self,
+        stage: &Stage,
+        last: bool,
+        staging: &Staging<'_>,
+        seconds: f64,
+    ) -> Result<(f64, Vec<FileFacts>), String> {
+        let files = staging.manifest()?;
         if last {
             result::number(&staging.out(), &self.pipeline.study.metric)?;
         }
-        match stage.cost {
-            StageCost::Measured => Ok(seconds),
-            StageCost::Given(cost) => Ok(cost),
+        let cost = match stage.cost {
+            StageCost::Measured => seconds,
+            StageCost::Given(cost) => cost,
             StageCost::Reported => match result::number(&staging.out(), "cost")? {
-                cost if cost >= 0.0 => Ok(cost),
-                cost => Err(format!("reported a cost of {cost}; a cost is at least 0")),
+                cost if (0.0..=DEAREST).contains(&cost) => cost,
+                cost => {
+                    return Err(format!("reported a cost of {cost}; a cost lies between 0 and {DEAREST}"));
+                }
             },
-        }
+        };
+        Ok((cost, files))
     }
 
     fn job(

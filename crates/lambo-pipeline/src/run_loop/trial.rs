@@ -1,5 +1,6 @@
 //! One trial: its stages in order, independent ones side by side, those that are there already not at all.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
 
 use lambo::trial::Proposed;
@@ -28,12 +29,13 @@ pub(super) enum TrialEnd {
     Failed(String),
 }
 
-/// Why a trial does not come to its end.
-enum Broken {
-    /// A stage failed.
-    Failed { stage: usize, record: StageRecord, reason: String },
-    /// It was told to stop at once.
-    Stopped,
+/// What keeps a trial from coming to its end.
+#[derive(Default)]
+struct Broken {
+    /// Stages that failed, with their reasons, the first first.
+    failed: Vec<(usize, StageRecord, String)>,
+    /// Whether it was told to stop at once.
+    stopped: bool,
 }
 
 impl Session<'_> {
@@ -43,7 +45,7 @@ impl Session<'_> {
         let count = keys.len();
         let mut done: Vec<Option<Done>> = Vec::with_capacity(count);
         for key in &keys {
-            done.push(self.cache.find(key)?.map(|hit| self.found(trial, key, hit)));
+            done.push(self.cache.reuse(key)?.map(|hit| self.found(trial, key, hit)));
         }
         let wanted = self.wanted(&done);
         for (m, there) in done.iter_mut().enumerate() {
@@ -55,13 +57,13 @@ impl Session<'_> {
             }
         }
         let broken = self.run_stages(trial, &keys, &mut done)?;
-        if matches!(broken, Some(Broken::Stopped)) {
+        if broken.stopped {
             return Ok(None);
         }
         let finished = done.iter().take_while(|done| done.is_some()).count();
-        let end = match &broken {
-            Some(Broken::Failed { reason, .. }) => TrialEnd::Failed(reason.clone()),
-            _ => match done.last().and_then(|done| done.as_ref()?.hit.as_ref()) {
+        let end = match broken.failed.first() {
+            Some((_, _, reason)) => TrialEnd::Failed(reason.clone()),
+            None => match done.last().and_then(|done| done.as_ref()?.hit.as_ref()) {
                 Some(hit) => result::number(&hit.out, &self.pipeline.study.metric)
                     .map_or_else(TrialEnd::Failed, TrialEnd::Value),
                 None => TrialEnd::Failed("its last stage has no output".to_owned()),
@@ -71,9 +73,7 @@ impl Session<'_> {
         for (m, done) in done.into_iter().enumerate() {
             stages.extend(done.map(|done| (m, done.record)));
         }
-        if let Some(Broken::Failed { stage, record, .. }) = broken {
-            stages.push((stage, record));
-        }
+        stages.extend(broken.failed.into_iter().map(|(stage, record, _)| (stage, record)));
         stages.sort_by_key(|(m, _)| *m);
         let measured = (0..count).map(|m| self.charged(m, &stages)).collect();
         let stages = stages.into_iter().map(|(_, record)| record).collect();
@@ -100,16 +100,16 @@ impl Session<'_> {
         wanted
     }
 
-    /// Runs the stages that are not there; why it does not come to its end, if it does not.
+    /// Runs the stages that are not there.
     fn run_stages(
         &self,
         trial: &Proposed,
         keys: &[StageKey],
         done: &mut [Option<Done>],
-    ) -> Result<Option<Broken>, RunError> {
+    ) -> Result<Broken, RunError> {
         let mut begun: Vec<bool> = done.iter().map(|done| done.is_some()).collect();
         let (tell, ends) = mpsc::channel();
-        let mut broken: Option<Broken> = None;
+        let mut broken = Broken::default();
         let mut failure = None;
         std::thread::scope(|scope| {
             let mut running = 0;
@@ -117,9 +117,10 @@ impl Session<'_> {
                 let ready = |m: &usize| {
                     !begun[*m] && self.pipeline.stages[*m].after.iter().all(|&above| done[above].is_some())
                 };
-                let next: Vec<usize> = match (&broken, &failure) {
-                    (None, None) => (0..keys.len()).filter(ready).collect(),
-                    _ => Vec::new(),
+                let next: Vec<usize> = if broken.failed.is_empty() && !broken.stopped && failure.is_none() {
+                    (0..keys.len()).filter(ready).collect()
+                } else {
+                    Vec::new()
                 };
                 for &m in &next {
                     begun[m] = true;
@@ -127,7 +128,12 @@ impl Session<'_> {
                     let outs: Vec<Option<Hit>> =
                         done.iter().map(|done| done.as_ref().and_then(|done| done.hit.clone())).collect();
                     let (key, tell) = (&keys[m], tell.clone());
-                    let work = move || drop(tell.send((m, self.run_stage(trial, m, key, &outs))));
+                    let work = move || {
+                        // A thread that ended without a word would be waited for without end.
+                        let run = AssertUnwindSafe(|| self.run_stage(trial, m, key, &outs));
+                        let end = catch_unwind(run).unwrap_or(Err(RunError::Worker));
+                        drop(tell.send((m, end)));
+                    };
                     // One after the other needs no other thread.
                     if next.len() == 1 && running == 1 { work() } else { drop(scope.spawn(work)) }
                 }
@@ -138,11 +144,8 @@ impl Session<'_> {
                 running -= 1;
                 match end {
                     Ok(StageEnd::Done(finished)) => done[m] = Some(finished),
-                    Ok(StageEnd::Failed(record, reason)) if broken.is_none() => {
-                        broken = Some(Broken::Failed { stage: m, record, reason });
-                    }
-                    Ok(StageEnd::Stopped) => broken = Some(Broken::Stopped),
-                    Ok(StageEnd::Failed(..)) => {}
+                    Ok(StageEnd::Failed(record, reason)) => broken.failed.push((m, record, reason)),
+                    Ok(StageEnd::Stopped) => broken.stopped = true,
                     Err(error) => failure = failure.take().or(Some(error)),
                 }
             }

@@ -8,15 +8,15 @@ use super::error::RunError;
 use super::news::{News, Reached};
 use super::session::{Core, Session};
 use super::trial::{TrialEnd, TrialRun};
-use crate::journal::Record;
+use crate::journal::{Record, Summary};
 
 /// How a session ended.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Ended {
     /// Why no more trials began.
     pub reached: Reached,
-    /// Trials that wait to be continued.
-    pub open: usize,
+    /// What the study comes to.
+    pub summary: Summary,
 }
 
 /// After so many proposals in a row that had been made before, the strategy has nothing left: a finite space is used up.
@@ -42,7 +42,7 @@ impl Session<'_> {
         let reached = core.reached.unwrap_or(Reached::Asked);
         let open = core.study.open().count();
         core.close(reached.is_finished() && open == 0, reached.to_string())?;
-        Ok(Ended { reached, open })
+        Ok(Ended { reached, summary: core.summary.clone() })
     }
 
     fn work(&self) {
@@ -74,19 +74,22 @@ impl Session<'_> {
         }
         if let Some(trial) = core.resumed.pop_front() {
             let why = core.study.why(trial.id()).map(ToString::to_string).unwrap_or_default();
+            // Whoever is slow to listen must not hold up the other workers.
+            drop(core);
             self.watcher.see(&News::Asked { trial: &trial, why, resumed: true });
             return Ok(Some(trial));
         }
         if let Some(reached) = self.reached(&core) {
-            self.watcher.see(&News::Reached { reason: &reached });
             core.reached.get_or_insert(reached);
+            drop(core);
+            self.watcher.see(&News::Reached { reason: &reached });
             return Ok(None);
         }
         let trial = match core.study.ask() {
             Ok(trial) => trial,
             // Other workers try all that is left.
             Err(StudyError::Strategy(error)) if *error == StrategyError::Exhausted => {
-                core.reached.get_or_insert(Reached::NothingNew(1));
+                core.reached.get_or_insert(Reached::Exhausted);
                 return Ok(None);
             }
             Err(error) => return Err(error.into()),
@@ -95,6 +98,7 @@ impl Session<'_> {
         core.stale = if new { 0 } else { core.stale + 1 };
         core.write(|event| Record::Study { event })?;
         let why = core.study.why(trial.id()).map(ToString::to_string).unwrap_or_default();
+        drop(core);
         self.watcher.see(&News::Asked { trial: &trial, why, resumed: false });
         Ok(Some(trial))
     }
@@ -137,6 +141,8 @@ impl Session<'_> {
         core.write(|event| Record::Told { event, charged, stages: stages.clone() })?;
         let best = core.study.account().best();
         let (improved, standing) = (best != best_before, core.standing());
+        let hopeless = self.give_up(&core, reason.as_deref(), id.index());
+        drop(core);
         self.watcher.see(&News::Told {
             trial: id.index(),
             value,
@@ -145,11 +151,11 @@ impl Session<'_> {
             charged,
             standing,
         });
-        self.give_up(&core, reason, id.index())
+        hopeless
     }
 
     /// A pipeline that has never worked will not work by itself.
-    fn give_up(&self, core: &Core, reason: Option<String>, trial: u64) -> Result<(), RunError> {
+    fn give_up(&self, core: &Core, reason: Option<&str>, trial: u64) -> Result<(), RunError> {
         let charges = core.study.account().charges();
         let Some(reason) = reason else { return Ok(()) };
         if core.study.account().best().is_some() || charges.len() < self.pipeline.study.give_up_after {
@@ -157,6 +163,6 @@ impl Session<'_> {
         }
         let failed = self.pipeline.stages.iter().map(|stage| self.log_path(trial, &stage.name, 1));
         let log = failed.into_iter().filter(|log| log.exists()).last();
-        Err(RunError::EverythingFailed { failed: charges.len(), reason, log })
+        Err(RunError::EverythingFailed { failed: charges.len(), reason: reason.to_owned(), log })
     }
 }

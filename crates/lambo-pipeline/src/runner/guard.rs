@@ -40,7 +40,8 @@ impl Guard {
     fn tell(&self, sign: char, group: Pid) {
         if let Ok(mut pipe) = self.pipe.lock() {
             // Without a guard stages run as well; only a kill would leave them behind.
-            let _ = writeln!(pipe, "{sign}{}", group.as_raw_nonzero());
+            // In one write, so that the guard never sees half a number.
+            let _ = pipe.write_all(format!("{sign}{}\n", group.as_raw_nonzero()).as_bytes());
         }
     }
 }

@@ -51,8 +51,10 @@ pub enum Exit {
     Timeout(Duration),
     /// We were told to stop, and killed it.
     Stopped,
-    /// It never began.
+    /// Its program cannot be started.
     NotStarted(std::io::Error),
+    /// The system has no process, file or memory left for it: no fault of the command.
+    NoRoom(std::io::Error),
 }
 
 /// Whatever runs commands: processes, or a stand-in that tests and rehearsals use.
@@ -73,6 +75,7 @@ impl Exit {
             }
             Self::Stopped => "was stopped".into(),
             Self::NotStarted(error) => format!("could not be started: {error}"),
+            Self::NoRoom(error) => format!("could not be given a process: {error}"),
         })
     }
 }

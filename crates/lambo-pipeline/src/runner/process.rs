@@ -35,20 +35,35 @@ impl Processes {
         Self { guard, disk }
     }
 
-    fn start(&self, job: &Job) -> io::Result<Child> {
-        let none = || io::Error::new(io::ErrorKind::InvalidInput, "the command is empty");
+    fn start(&self, job: &Job) -> Result<Child, Exit> {
+        let none = || Exit::NotStarted(io::Error::new(io::ErrorKind::InvalidInput, "the command is empty"));
         let (program, arguments) = job.argv.split_first().ok_or_else(none)?;
-        let log = self.disk.create(&job.log).map_err(|error| error.source)?;
+        let no_log = |error: io::Error| Exit::NoRoom(io::Error::new(error.kind(), error));
+        let log = self
+            .disk
+            .create(&job.log)
+            .map_err(|error| Exit::NoRoom(io::Error::new(error.source.kind(), error.to_string())))?;
+        let second = log.try_clone().map_err(no_log)?;
         let mut command = Command::new(Self::resolve(program, &job.dir));
         command
             .args(arguments)
             .current_dir(&job.dir)
             .envs(&job.env)
             .stdin(Stdio::null())
-            .stdout(log.try_clone()?)
+            .stdout(second)
             .stderr(log)
             .process_group(0);
-        command.spawn()
+        command.spawn().map_err(|error| match error.kind() {
+            _ if !job.dir.is_dir() => Exit::NoRoom(error),
+            io::ErrorKind::NotFound
+            | io::ErrorKind::PermissionDenied
+            | io::ErrorKind::InvalidInput
+            | io::ErrorKind::ArgumentListTooLong => Exit::NotStarted(error),
+            _ if error.raw_os_error() == Some(rustix::io::Errno::NOEXEC.raw_os_error()) => {
+                Exit::NotStarted(error)
+            }
+            _ => Exit::NoRoom(error),
+        })
     }
 
     /// A program by name is looked for on PATH, then beside lambo itself; one with a `/` is a path from the study's directory.
@@ -63,7 +78,7 @@ impl Runner for Processes {
         let ended = |exit| Ended { seconds: began.elapsed().as_secs_f64(), exit };
         let mut child = match self.start(job) {
             Ok(child) => child,
-            Err(error) => return ended(Exit::NotStarted(error)),
+            Err(exit) => return ended(exit),
         };
         let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else {
             return ended(Exit::NotStarted(io::Error::other("the process has no number")));
