@@ -27,7 +27,8 @@ pub fn run() -> Result<()> {
     // Each benchmark runs once, so that none rots unseen; nothing is measured here.
     if step::root().join("crates/lambo/benches").is_dir() {
         step::timed("benchmarks, once each", || {
-            cargo(&["bench", "--package", "lambo", "--benches", "--quiet", "--", "--test"])
+            let packages = ["--package", "lambo", "--package", "lambo-pipeline"];
+            cargo(&[&["bench"], &packages[..], &["--benches", "--quiet", "--", "--test"]].concat())
         })?;
     }
     step::timed("fuzzing, for a moment", || fuzz::run(&fuzz::Options::briefly()))?;

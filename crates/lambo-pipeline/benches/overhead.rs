@@ -1,6 +1,9 @@
-//! What lambo adds to the commands that it runs: reused and executed stages, opening a long study, its summary.
+//! What lambo adds to the commands that it runs: reused and executed stages.
 //!
 //! `cargo bench -p lambo-pipeline`; `cargo xtask evidence overhead` measures the whole command against a shell loop.
+
+// Clippy lets tests unwrap and panic but not the helpers beside them.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divan::Bencher;
 use lambo_pipeline::disk::Disk;
@@ -8,6 +11,7 @@ use lambo_pipeline::file::Pipeline;
 use lambo_pipeline::run_loop::{Quiet, Session, SessionOptions};
 use lambo_pipeline::runner::Processes;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 fn main() {
     divan::main();
@@ -46,12 +50,11 @@ fn run(pipeline: &Pipeline) {
 #[divan::bench(sample_count = 10)]
 fn ten_trials_with_new_values(bencher: Bencher) {
     let dir = tempfile::tempdir().expect("a directory");
-    let mut number = 0;
+    let numbers = AtomicU64::new(0);
     bencher
         .with_inputs(|| {
-            number += 1;
-            let text = format!("s{number}");
-            let mut pipeline = pipeline(dir.path(), &text, 10);
+            let number = numbers.fetch_add(1, Ordering::Relaxed);
+            let mut pipeline = pipeline(dir.path(), &format!("s{number}"), 10);
             pipeline.study.seed = number;
             pipeline
         })
@@ -63,11 +66,8 @@ fn ten_trials_with_new_values(bencher: Bencher) {
 fn ten_trials_from_the_cache(bencher: Bencher) {
     let dir = tempfile::tempdir().expect("a directory");
     run(&pipeline(dir.path(), "before", 10));
-    let mut number = 0;
+    let numbers = AtomicU64::new(0);
     bencher
-        .with_inputs(|| {
-            number += 1;
-            pipeline(dir.path(), &format!("s{number}"), 10)
-        })
+        .with_inputs(|| pipeline(dir.path(), &format!("s{}", numbers.fetch_add(1, Ordering::Relaxed)), 10))
         .bench_values(|pipeline| run(&pipeline));
 }

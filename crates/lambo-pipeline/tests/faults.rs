@@ -1,5 +1,8 @@
 //! Every write of a whole study fails once, injected: the journal stays readable, the error is clear, and the study then goes on to the same end.
 
+// Clippy lets tests unwrap and panic but not the helpers beside them.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 use lambo::study::Event;
 use lambo_pipeline::cache::{Cache, Verdict};
 use lambo_pipeline::disk::Disk;

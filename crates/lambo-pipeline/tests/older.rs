@@ -2,6 +2,9 @@
 //!
 //! `fixtures/journal-N.db` was written by a release with journal format N for `fixtures/journal-N.toml`.
 
+// Clippy lets tests unwrap and panic but not the helpers beside them.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 use lambo_pipeline::disk::Disk;
 use lambo_pipeline::file::Pipeline;
 use lambo_pipeline::journal::{FORMAT, Journal, Sqlite, Summary};

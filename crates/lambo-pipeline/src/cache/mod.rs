@@ -17,7 +17,7 @@ mod key;
 mod store;
 mod why;
 
-pub use entry::{Entry, FileFacts, FileKind, Maker};
+pub use entry::{ENTRY_FORMAT, Entry, FileFacts, FileKind, Maker};
 pub use evict::Evicted;
 pub use inputs::{InputError, Inputs};
 pub use key::{KEY_FORMAT, KeyId, StageKey};
