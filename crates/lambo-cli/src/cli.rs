@@ -119,9 +119,9 @@ pub struct RunArgs {
 pub struct TrialsArgs {
     #[command(flatten)]
     pub common: FileArgs,
-    /// The last so many.
-    #[arg(long, default_value_t = 20, conflicts_with_all = ["best", "all"])]
-    pub last: usize,
+    /// The last so many; 20 without a choice, all of them as JSON.
+    #[arg(long, conflicts_with_all = ["best", "all"])]
+    pub last: Option<usize>,
     /// The best so many.
     #[arg(long, conflicts_with = "all")]
     pub best: Option<usize>,

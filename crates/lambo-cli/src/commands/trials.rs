@@ -11,10 +11,12 @@ use std::io::IsTerminal;
 /// Prints the last ones, the best ones or all.
 pub fn run(args: &TrialsArgs) -> Done {
     let record = record_of(&args.common.file)?;
-    let which = match (args.all, args.best) {
-        (true, _) => Which::All,
-        (false, Some(best)) => Which::Best(best),
-        (false, None) => Which::Last(args.last),
+    let which = match (args.best, args.last) {
+        (Some(best), _) => Which::Best(best),
+        (None, Some(last)) => Which::Last(last),
+        // A program wants everything, a person the end of it.
+        (None, None) if args.all || args.common.json => Which::All,
+        (None, None) => Which::Last(20),
     };
     if args.common.json {
         print_json(&table::chosen(&record, which))?;

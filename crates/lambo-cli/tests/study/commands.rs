@@ -44,6 +44,8 @@ fn a_first_study_from_init_to_report() {
 
     assert!(lab.done(&["status"]).contains("finished"));
     assert!(lab.done(&["trials", "--best", "3"]).contains('★'));
+    let shown = |arguments: &[&str]| lab.json(arguments).as_array().unwrap().len();
+    assert_eq!((shown(&["trials", "--json"]), shown(&["trials", "--json", "--last", "7"])), (40, 7));
     lab.done(&["report", "-o", "page.html"]);
     let page = std::fs::read_to_string(lab.root().join("page.html")).unwrap();
     assert!(page.starts_with("<!doctype html>") || page.starts_with("<!DOCTYPE html>"));

@@ -7,6 +7,7 @@ use lambo::study::StudyError;
 use super::hold::Holder;
 use crate::cache::{CacheError, InputError};
 use crate::disk::DiskError;
+use crate::file::Unfilled;
 use crate::journal::JournalError;
 
 /// Why a run ends before its budget does. Whatever it is, what was told is in the journal, and what finished is in the cache.
@@ -72,6 +73,9 @@ pub enum RunError {
         /// Why.
         source: std::io::Error,
     },
+    /// An argument has nothing to put in.
+    #[error(transparent)]
+    Unfilled(#[from] Unfilled),
     /// The engine refused.
     #[error(transparent)]
     Study(#[from] StudyError),

@@ -1,5 +1,7 @@
 //! What would run, without running anything or writing a byte: for `--dry-run` and `cache why`.
 
+use std::ffi::OsString;
+
 use lambo::space::Point;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -70,23 +72,28 @@ pub fn plan(pipeline: &Pipeline, point: &Point) -> Result<Vec<StagePlan>, RunErr
     let ids: Vec<String> = keys.iter().map(|key| key.id().to_string()).collect();
     let out = |m: usize| {
         let id = ids.get(m).map(String::as_str).unwrap_or_default();
-        state.path().join("cache").join(id).join("out").display().to_string()
+        state.path().join("cache").join(id).join("out").into_os_string()
     };
     let stages = keys.iter().zip(&pipeline.stages).enumerate();
     stages
         .map(|(m, (key, stage))| {
             let values = values(stage, point);
-            let text = |piece: &Piece| match piece {
-                Piece::Text(text) => text.clone(),
-                Piece::Out => out(m),
-                Piece::Stage(above) => out(*above),
-                Piece::Param(name) => values.get(name).cloned().unwrap_or_default(),
+            let value = |piece: &Piece| match piece {
+                Piece::Text(text) => Some(text.into()),
+                Piece::Out => Some(out(m)),
+                Piece::Stage(above) => Some(out(*above)),
+                Piece::Param(name) => values.get(name).map(Into::into),
             };
+            let shown = |text: OsString| text.to_string_lossy().into_owned();
             Ok(StagePlan {
                 stage: stage.name.clone(),
                 id: key.id().to_string(),
                 cached: cache.find(key)?.is_some(),
-                argv: stage.run.iter().map(|argument| argument.pieces.iter().map(text).collect()).collect(),
+                argv: stage
+                    .run
+                    .iter()
+                    .map(|argument| argument.fill(value).map(shown))
+                    .collect::<Result<_, _>>()?,
                 key: key.clone(),
             })
         })

@@ -11,7 +11,7 @@ use super::result;
 use super::session::Session;
 use crate::cache::{CacheError, Claim, FileFacts, Hit, Maker, Run, StageKey, Staging};
 use crate::clock;
-use crate::file::{Piece, Stage, StageCost, Template};
+use crate::file::{Piece, Stage, StageCost, Unfilled};
 use crate::record::{How, StageRecord};
 use crate::runner::{Exit, Job, last_lines};
 
@@ -126,7 +126,7 @@ impl Session<'_> {
         let mut attempt = 1;
         loop {
             self.watcher.see(&News::StageBegan { trial: id, stage: &stage.name, attempt, expected });
-            let job = self.job(trial, stage, &staging, outs, attempt);
+            let job = self.job(trial, stage, &staging, outs, attempt)?;
             let ended = self.runner.run(&job, &self.options.stop);
             seconds += ended.seconds;
             let last_stage = m + 1 == self.pipeline.stages.len();
@@ -209,25 +209,21 @@ impl Session<'_> {
         staging: &Staging<'_>,
         outs: &[Option<Hit>],
         attempt: u32,
-    ) -> Job {
+    ) -> Result<Job, Unfilled> {
         let values = super::keys::values(stage, trial.point());
-        let text = |piece: &Piece| match piece {
-            Piece::Text(text) => text.clone(),
-            Piece::Out => staging.out().display().to_string(),
-            Piece::Stage(m) => {
-                let hit = outs.get(*m).and_then(Option::as_ref);
-                hit.map(|hit| hit.out.display().to_string()).unwrap_or_default()
-            }
-            Piece::Param(name) => values.get(name).cloned().unwrap_or_default(),
+        let value = |piece: &Piece| match piece {
+            Piece::Text(text) => Some(text.into()),
+            Piece::Out => Some(staging.out().into()),
+            Piece::Stage(m) => outs.get(*m)?.as_ref().map(|hit| hit.out.clone().into()),
+            Piece::Param(name) => values.get(name).map(Into::into),
         };
-        let argument = |template: &Template| template.pieces.iter().map(text).collect::<String>();
-        Job {
-            argv: stage.run.iter().map(argument).collect(),
+        Ok(Job {
+            argv: stage.run.iter().map(|argument| argument.fill(value)).collect::<Result<_, _>>()?,
             dir: self.pipeline.root.clone(),
             env: stage.env.clone(),
             log: self.log_path(trial.id().index(), &stage.name, attempt),
             timeout: stage.timeout,
-        }
+        })
     }
 
     pub(super) fn log_path(&self, trial: u64, stage: &str, attempt: u32) -> PathBuf {

@@ -9,6 +9,7 @@ pub use log::last_lines;
 pub use process::Processes;
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ use crate::stop::Stop;
 #[derive(Clone, Debug)]
 pub struct Job {
     /// The program and its arguments.
-    pub argv: Vec<String>,
+    pub argv: Vec<OsString>,
     /// Where it runs.
     pub dir: PathBuf,
     /// Variables that are set for it, beside those of the caller.

@@ -1,5 +1,6 @@
 //! Commands as processes.
 
+use std::ffi::OsStr;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
@@ -67,8 +68,9 @@ impl Processes {
     }
 
     /// A program by name is looked for on PATH, then beside lambo itself; one with a `/` is a path from the study's directory.
-    fn resolve(program: &str, dir: &Path) -> PathBuf {
-        find_program(program, dir).unwrap_or_else(|| program.into())
+    fn resolve(program: &OsStr, dir: &Path) -> PathBuf {
+        let found = program.to_str().and_then(|name| find_program(name, dir));
+        found.unwrap_or_else(|| program.into())
     }
 }
 

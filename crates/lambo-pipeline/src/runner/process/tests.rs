@@ -6,7 +6,7 @@ use std::fs;
 
 fn job(dir: &Path, argv: &[&str]) -> Job {
     Job {
-        argv: argv.iter().map(|part| (*part).to_owned()).collect(),
+        argv: argv.iter().map(|part| (*part).into()).collect(),
         dir: dir.to_owned(),
         env: BTreeMap::from([("COLOUR".to_owned(), "a b; $HOME".to_owned())]),
         log: dir.join("log"),
