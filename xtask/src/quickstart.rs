@@ -10,7 +10,7 @@ const PIPELINE: &str = "examples/quickstart/pipeline.toml";
 
 /// Runs everything, each command shown before it runs.
 pub fn run() -> Result<()> {
-    let target = target_directory(std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from));
+    let target = target_directory();
     let report = target.join("quickstart-report.html");
     for mut command in commands(&target, &report) {
         println!("$ {}", shown(&command));
@@ -44,8 +44,13 @@ fn commands(target: &Path, report: &Path) -> [Command; 3] {
     [build, study, written]
 }
 
-/// Where cargo builds: a relative directory is one of the root, where cargo is started.
-fn target_directory(named: Option<PathBuf>) -> PathBuf {
+/// Where cargo builds.
+pub fn target_directory() -> PathBuf {
+    below_root(std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from))
+}
+
+/// A relative directory is one of the root, where cargo is started.
+fn below_root(named: Option<PathBuf>) -> PathBuf {
     step::root().join(named.unwrap_or_else(|| PathBuf::from("target")))
 }
 
@@ -68,7 +73,7 @@ mod tests {
 
     #[test]
     fn one_build_then_the_study_then_its_report() {
-        let target = target_directory(None);
+        let target = below_root(None);
         let shown = commands(&target, &target.join("quickstart-report.html")).map(|command| shown(&command));
         assert_eq!(
             shown[0],
@@ -87,8 +92,8 @@ mod tests {
 
     #[test]
     fn another_target_directory_is_respected() {
-        assert_eq!(target_directory(Some("elsewhere".into())), step::root().join("elsewhere"));
+        assert_eq!(below_root(Some("elsewhere".into())), step::root().join("elsewhere"));
         let absolute = step::root().join("deep/target");
-        assert_eq!(target_directory(Some(absolute.clone())), absolute);
+        assert_eq!(below_root(Some(absolute.clone())), absolute);
     }
 }
