@@ -80,14 +80,17 @@ fn explain(message: &str, text: &str, span: &Range<usize>) -> (String, String) {
     }
     if has("escape") || has("unicode hexadecimal") {
         return said(
-            "after `\\` in a text follows n, t, \", \\ or uXXXX with the number of a character",
+            "after `\\` in a text follows n, t, \", \\ or the number of a character, such as u00e9",
             "write `\\\\` for a backslash, or put the text in single quotes, where it stands for itself: 'C:\\data'",
         );
     }
     if has("basic string") || has("literal string") || has("multi-line") {
         let control = rest.chars().next().is_some_and(|c| c.is_control() && c != '\n' && c != '\r');
         return if control {
-            said("a text contains a control character", "remove it, or write it as \\uXXXX")
+            said(
+                "a text contains a control character",
+                "remove it, or write its number, such as \\u0009 for a tab",
+            )
         } else {
             said("a text has no end on its line", "close it with the quote that it starts with")
         };
