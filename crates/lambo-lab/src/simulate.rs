@@ -1,8 +1,8 @@
 //! Runs of a strategy on a test problem that is split into modules: what it tried, what that was worth and what it cost.
 
-use crate::problems::Problem;
+use crate::problems::{Problem, TableParam};
 use anyhow::{Result, ensure};
-use lambo::space::{Cost, Module, Movement, Param, Point, Space};
+use lambo::space::{Cost, Module, Movement, Param, Point, Space, Value};
 use lambo::strategy::{Strategy, Why};
 use lambo::study::Study;
 use rand::SeedableRng;
@@ -59,23 +59,40 @@ impl Pipeline {
         Ok(Self { problem, split: split.to_vec(), costs: costs.to_vec(), noise, spread: None })
     }
 
-    /// What can be tuned: x1, x2, … in modules m1, m2, ….
+    /// What can be tuned: x1, x2, … in modules m1, m2, …; of a table, the indices of its grid under its own names.
     pub fn space(&self) -> Result<Space> {
-        let (low, high) = self.problem.interval();
+        let cost =
+            |cost: f64| if self.spread.is_some() { Cost::Measured } else { Cost::Given(cost) };
+        if let Some(table) = self.problem.table() {
+            let index = |param: &TableParam| Param::int(&param.name, 0, param.values.len() as i64 - 1);
+            let modules = table.modules().iter().zip(&self.costs).map(|(module, &c)| {
+                let params = module.params.iter().map(index).collect::<Result<Vec<_>, _>>()?;
+                Ok(Module::new(&module.name, params)?.cost(cost(c))?)
+            });
+            return Ok(Space::new(modules.collect::<Result<Vec<_>>>()?)?);
+        }
         let mut first = 0;
-        let modules = self.split.iter().zip(&self.costs).enumerate().map(|(m, (&count, &cost))| {
-            let params = (first..first + count).map(|i| Param::float(&format!("x{}", i + 1), low, high));
+        let modules = self.split.iter().zip(&self.costs).enumerate().map(|(m, (&count, &c))| {
+            let variable = |i: usize| {
+                let (low, high) = self.problem.interval(i);
+                Param::float(&format!("x{}", i + 1), low, high)
+            };
+            let params = (first..first + count).map(variable).collect::<Result<Vec<_>, _>>()?;
             first += count;
-            Ok(Module::new(&format!("m{}", m + 1), params.collect::<Result<Vec<_>, _>>()?)?
-                .cost(if self.spread.is_some() { Cost::Measured } else { Cost::Given(cost) })?)
+            Ok(Module::new(&format!("m{}", m + 1), params)?.cost(cost(c))?)
         });
         Ok(Space::new(modules.collect::<Result<Vec<_>>>()?)?)
     }
 
+    /// The problem's own coordinates of a point: numbers, or indices of a table.
+    pub fn coordinates(&self, point: &Point) -> Vec<f64> {
+        let number = |value: &Value| value.as_float().or_else(|| value.as_int().map(|index| index as f64));
+        point.values().iter().filter_map(number).collect()
+    }
+
     /// The normalised value at a point, without noise.
     pub fn value(&self, point: &Point) -> Result<f64> {
-        let x: Vec<f64> = point.values().iter().filter_map(|value| value.as_float()).collect();
-        Ok(self.problem.normalise(self.problem.evaluate(&x)?))
+        Ok(self.problem.normalise(self.problem.evaluate(&self.coordinates(point))?))
     }
 
     /// What module `m` costs at a point: c_m exp(s sin 2πū), with s the spread and ū the mean of the module's own coordinates in [0, 1].
@@ -84,10 +101,14 @@ impl Pipeline {
             anyhow::bail!("there is no module {m}");
         };
         let Some(spread) = self.spread else { return Ok(cost) };
-        let (low, high) = self.problem.interval();
         let first: usize = self.split.iter().take(m).sum();
-        let x = point.values().iter().skip(first).take(own).filter_map(|value| value.as_float());
-        let mean = x.map(|x| (x - low) / (high - low)).sum::<f64>() / own as f64;
+        let share = |(i, x): (usize, f64)| {
+            let (low, high) = self.problem.interval(i);
+            // A grid of one value has no width.
+            if high > low { (x - low) / (high - low) } else { 0.5 }
+        };
+        let x = self.coordinates(point).into_iter().enumerate().skip(first).take(own);
+        let mean = x.map(share).sum::<f64>() / own as f64;
         Ok(cost * (spread * (std::f64::consts::TAU * mean).sin()).exp())
     }
 

@@ -4,7 +4,7 @@
 //! noise, and their difference is far more certain than the two means. Otherwise the runs of each side are resampled on their own.
 
 use super::stats::{FEWEST, Resampling, interval, mean};
-use super::summary::{Outcome, Summary, THRESHOLDS};
+use super::summary::{Outcome, Summary, THRESHOLDS, WITHIN};
 use super::table;
 use anyhow::{Result, ensure};
 use serde::Serialize;
@@ -124,9 +124,12 @@ pub(super) fn measures(outcome: &Outcome, budget: f64) -> Vec<(String, Vec<f64>)
         ("final_regret".to_owned(), runs.final_regret.clone()),
         ("movement_regret".to_owned(), runs.movement_regret.clone()),
     ];
-    for (name, _) in THRESHOLDS {
-        let costs = runs.cost_to.get(name).into_iter().flatten();
-        all.push((format!("cost_to_{name}"), costs.map(|cost| cost.unwrap_or(budget)).collect()));
+    // What only tables have comes last, so that a comparison with another problem leaves it out.
+    for name in THRESHOLDS.iter().map(|(name, _)| *name).chain([WITHIN]) {
+        if let Some(costs) = runs.cost_to.get(name) {
+            let costs = costs.iter().map(|cost| cost.unwrap_or(budget)).collect();
+            all.push((format!("cost_to_{name}"), costs));
+        }
     }
     all
 }

@@ -1,6 +1,6 @@
 //! `lambo-lab table`: the numbers of an experiment as a table in Markdown.
 
-use super::summary::{CostTo, Outcome, Summary, THRESHOLDS};
+use super::summary::{CostTo, HoursTo, Outcome, Summary, THRESHOLDS};
 use anyhow::{Context, Result};
 use std::fmt::Write;
 
@@ -23,18 +23,36 @@ pub fn markdown(summary: &Summary, labels: Option<&[String]>) -> Result<String> 
     let full: f64 = summary.costs.iter().sum();
     let mut text =
         format!("{}, {} full runs, seed {}\n\n", summary.name(), summary.budget_full_runs, summary.seed);
-    text.push_str("| strategy | runs | cost to 0.10 | to 0.05 | to 0.02 | final regret | trials | first module moved | ask |\n");
-    text.push_str("| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    if let Some(table) = &summary.table {
+        writeln!(
+            text,
+            "{} settings, {} best {:.4}, mean {:.4}, worst {:.4}; within 5% of the best: {:.4} or more, a regret of {:.4}\n",
+            table.settings, table.metric, table.best, table.mean, table.worst, table.within_5_percent, table.regret_within_5_percent
+        )?;
+    }
+    let (extra, rule) = match summary.table {
+        Some(_) => (" hours to 5% | after the start |", " --- | --- |"),
+        None => ("", ""),
+    };
+    writeln!(text, "| strategy | runs |{extra} cost to 0.10 | to 0.05 | to 0.02 | final regret | trials | first module moved | ask |")?;
+    writeln!(text, "| --- | --- |{rule} --- | --- | --- | --- | --- | --- | --- |")?;
     for (label, outcome) in shown {
         let cost = |name: &str| match outcome.cost_to.get(name) {
             Some(CostTo { median, reached }) => format!("{:.1} ({:.0}%)", median / full, 100.0 * reached),
             None => "".to_owned(),
         };
         let costs: Vec<String> = THRESHOLDS.iter().map(|(name, _)| cost(name)).collect();
+        let hours = |HoursTo { median, ci95, without_start, without_start_ci95, reached }: &HoursTo| {
+            let range = |[low, high]: [f64; 2]| format!("[{low:.2}, {high:.2}]");
+            let share = 100.0 * reached;
+            let (with, without) = (range(*ci95), range(*without_start_ci95));
+            format!(" {median:.2} {with} ({share:.0}%) | {without_start:.2} {without} |")
+        };
+        let hours = outcome.hours_to_within_5_percent.as_ref().map_or_else(String::new, hours);
         let regret = &outcome.final_regret;
         writeln!(
             text,
-            "| {label} | {} | {} | {:.4} [{:.4}, {:.4}] | {:.0} | {:.0} | {} |",
+            "| {label} | {} |{hours} {} | {:.4} [{:.4}, {:.4}] | {:.0} | {:.0} | {} |",
             outcome.sims,
             costs.join(" | "),
             regret.mean,

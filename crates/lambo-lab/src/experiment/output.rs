@@ -54,8 +54,9 @@ fn table(plan: &Plan, curves: &[Curve], keep: impl Fn(&Curve, usize) -> bool) ->
 fn points(plan: &Plan, records: &[&Record]) -> Result<String> {
     let problem = plan.pipeline.problem.name();
     let mut text = "problem,strategy,sim,iteration,source,observed".to_owned();
-    for variable in 1..=plan.pipeline.problem.dim() {
-        write!(text, ",x{variable}")?;
+    match plan.pipeline.problem.table() {
+        Some(table) => table.params().try_for_each(|param| write!(text, ",{}_index", param.name))?,
+        None => (1..=plan.pipeline.problem.dim()).try_for_each(|variable| write!(text, ",x{variable}"))?,
     }
     text.push('\n');
     for record in records {
@@ -63,7 +64,7 @@ fn points(plan: &Plan, records: &[&Record]) -> Result<String> {
             let source = if trial.source == Source::Design { "design" } else { "strategy" };
             let (strategy, sim, observed) = (&record.strategy, record.sim, trial.observed);
             write!(text, "{problem},{strategy},{sim},{iteration},{source},{observed}")?;
-            for x in trial.point.values().iter().filter_map(|value| value.as_float()) {
+            for x in plan.pipeline.coordinates(trial.point) {
                 write!(text, ",{x}")?;
             }
             text.push('\n');

@@ -1,12 +1,16 @@
 //! The plan of an experiment: what a TOML file says, and what it means once checked.
 
+mod file;
+mod subject;
+
+use self::file::{CostModelName, PlanFile, RowFile, StartFile};
 use super::start::{self, Start};
+use super::summary::{THRESHOLDS, WITHIN, WITHIN_PERCENT};
 use crate::peers;
 use crate::peers::transcript::{Game, Transcript};
 use crate::simulate::Pipeline;
 use lambo::space::CostModel;
 use lambo::strategy::Design;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -75,70 +79,6 @@ pub struct PlanError {
     marker: String,
 }
 
-/// The file as typed.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PlanFile {
-    title: Option<String>,
-    problem: Spanned<String>,
-    split: Spanned<Vec<usize>>,
-    costs: Spanned<Vec<f64>>,
-    cost_spread: Option<Spanned<f64>>,
-    noise: Option<Spanned<f64>>,
-    cost_model: Option<CostModelName>,
-    budget: Spanned<f64>,
-    trials: Option<Spanned<usize>>,
-    start: Option<Spanned<StartFile>>,
-    lambda: Option<Spanned<f64>>,
-    sims: Option<Spanned<usize>>,
-    seed: Option<u64>,
-    movement: Option<bool>,
-    strategies: Spanned<Vec<Spanned<String>>>,
-    #[serde(default)]
-    variant: Vec<Variant>,
-    peers: Option<PeersFile>,
-    #[serde(default)]
-    row: Vec<RowFile>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Variant {
-    suffix: String,
-    start: Spanned<StartFile>,
-    strategies: Vec<Spanned<String>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PeersFile {
-    games: PathBuf,
-    names: Vec<Spanned<String>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RowFile {
-    title: String,
-    show: Vec<Spanned<String>>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum CostModelName {
-    Previous,
-    Cache,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "lowercase", deny_unknown_fields)]
-enum StartFile {
-    Own,
-    Uniform(usize),
-    Sobol(usize),
-    Nested { points: usize, every: usize },
-}
-
 /// As in the paper: noise of standard deviation 0.01, 15 uniform points, λ = 0.1, 100 runs a curve.
 const NOISE: f64 = 0.01;
 const START: Design = Design::Uniform(15);
@@ -180,28 +120,9 @@ impl Plan {
             count => Ok(count),
         };
 
-        let problem: crate::problems::Problem =
-            plan.problem.get_ref().parse().map_err(|error| at(plan.problem.span(), format!("{error}")))?;
-        let (split, costs) = (plan.split.get_ref(), plan.costs.get_ref());
-        let variables = split.iter().fold(0usize, |sum, n| sum.saturating_add(*n));
-        if split.contains(&0) || variables != problem.dim() {
-            let (name, dim) = (problem.name(), problem.dim());
-            return Err(at(
-                plan.split.span(),
-                format!(
-                    "`split` gives modules to {variables} variables, {name} has {dim}; give each module at least 1, {dim} in all"
-                ),
-            ));
-        }
-        let fine = |cost: &f64| cost.is_finite() && *cost >= 0.0;
-        if costs.len() != split.len() || !costs.iter().all(fine) || !(costs.iter().sum::<f64>() > 0.0) {
-            return Err(at(
-                plan.costs.span(),
-                format!("`costs` needs {} numbers, one per module, none negative, not all 0", split.len()),
-            ));
-        }
-        let noise = number(&plan.noise, "noise", NOISE)?;
-        let spread = number(&plan.cost_spread, "cost_spread", 0.0)?;
+        let given = |value: &Option<Spanned<f64>>, key: &str| number(value, key, 0.0).map(|n| value.as_ref().map(|_| n));
+        let (noise, spread) = (given(&plan.noise, "noise")?, given(&plan.cost_spread, "cost_spread")?);
+        let (pipeline, about_modules) = subject::pipeline(file, &plan, noise, spread, &at)?;
         let budget = *plan.budget.get_ref();
         if !(budget.is_finite() && budget > 0.0) {
             return Err(at(
@@ -228,16 +149,9 @@ impl Plan {
         };
         let trials = plan.trials.as_ref().map(|trials| count(trials, "trials")).transpose()?;
         let sims = plan.sims.as_ref().map_or(Ok(SIMS), |sims| count(sims, "sims"))?;
-        let pipeline = Pipeline {
-            problem,
-            split: split.clone(),
-            costs: costs.clone(),
-            noise,
-            spread: plan.cost_spread.as_ref().map(|_| spread),
-        };
-        let space = pipeline.space().map_err(|error| at(plan.costs.span(), format!("{error:#}")))?;
+        let space = pipeline.space().map_err(|error| at(about_modules, format!("{error:#}")))?;
 
-        let spendable = budget * costs.iter().sum::<f64>();
+        let spendable = budget * pipeline.costs.iter().sum::<f64>();
         let mut entries: Vec<Entry> = Vec::new();
         let plain = plan.strategies.get_ref().iter().map(|name| (name, name.get_ref().clone(), None));
         let variants = plan.variant.iter().flat_map(|variant| {
@@ -338,6 +252,7 @@ impl Plan {
         Game {
             peer: peer.to_owned(),
             problem: self.pipeline.problem.name().to_owned(),
+            table: self.pipeline.problem.table().map(|table| table.fingerprint().to_owned()),
             noise: self.pipeline.noise,
             start: start::describe(self.start),
             seed: self.seed,
@@ -387,12 +302,24 @@ impl Plan {
 
     /// Everything that a run of this competitor depends on, but for its number: equal conditions give equal runs.
     pub fn conditions(&self, entry: &Entry) -> Value {
-        json!({
+        let mut conditions = json!({
             "problem": self.pipeline.problem.name(), "split": self.pipeline.split, "costs": self.pipeline.costs,
             "cost_spread": self.pipeline.spread, "noise": self.pipeline.noise, "cost_model": self.cost_model_name(),
             "budget": self.budget, "trials": self.trials, "start": self.start_of(entry).describe(), "seed": self.seed,
             "strategy": entry.strategy, "lambo": env!("CARGO_PKG_VERSION"),
-        })
+        });
+        // A table that was computed anew has the same name.
+        if let Some(table) = self.pipeline.problem.table() {
+            conditions["table"] = json!(table.fingerprint());
+        }
+        conditions
+    }
+
+    /// The regrets whose cost is worked out, by name: a table also has that of a score within 5% of its best.
+    pub fn thresholds(&self) -> Vec<(&'static str, f64)> {
+        let problem = &self.pipeline.problem;
+        let within = problem.table().map(|table| (WITHIN, problem.normalise(-table.within(WITHIN_PERCENT))));
+        THRESHOLDS.into_iter().chain(within).collect()
     }
 
     /// As files name it.
@@ -408,17 +335,6 @@ impl Plan {
         match path.parent() {
             Some(folder) if folder != Path::new("") => folder.to_owned(),
             _ => PathBuf::from("."),
-        }
-    }
-}
-
-impl StartFile {
-    fn start(&self) -> Start {
-        match *self {
-            Self::Own => Start::Own,
-            Self::Uniform(points) => Start::Design(Design::Uniform(points)),
-            Self::Sobol(points) => Start::Design(Design::Sobol(points)),
-            Self::Nested { points, every } => Start::Design(Design::Nested { points, every }),
         }
     }
 }

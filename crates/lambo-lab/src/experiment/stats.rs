@@ -84,6 +84,14 @@ impl Resampling {
         let of = |picks: &[u32]| picks.iter().map(|&i| sample[i as usize]).sum::<f64>() / self.n as f64;
         interval(&self.each().map(of).collect::<Vec<f64>>())
     }
+
+    /// 95% interval of the median of a sample.
+    pub fn median(&self, sample: &[f64]) -> [f64; 2] {
+        let of = |picks: &[u32]| {
+            quantile(&picks.iter().map(|&i| sample[i as usize]).collect::<Vec<f64>>(), 0.5)
+        };
+        interval(&self.each().map(of).collect::<Vec<f64>>())
+    }
 }
 
 /// The middle 95% of the values of a statistic.
@@ -110,5 +118,8 @@ mod tests {
         assert!((high - low - 11.3).abs() < 1.0, "{low} {high}");
         assert!(low < 49.5 && 49.5 < high);
         assert_eq!(Spread::of(&[2.0]).ci95, [2.0, 2.0]);
+        // Of the median of n uniform values: 2 · 1.96 · 100 / (2 √n) = 19.6.
+        let [low, high] = Resampling::new(sample.len()).median(&sample);
+        assert!((high - low - 19.6).abs() < 3.0 && low < 49.5 && 49.5 < high, "{low} {high}");
     }
 }

@@ -3,7 +3,8 @@
 use super::curve::Curve;
 use super::plan::{Entry, Plan};
 use super::start;
-use super::stats::{Spread, quantile};
+use super::stats::{Resampling, Spread, quantile};
+use crate::problems::{Problem, Table};
 use crate::provenance::provenance;
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,15 @@ use std::path::Path;
 
 /// Regrets in the normalised range that runs are timed to, as the file names them.
 pub const THRESHOLDS: [(&str, f64); 3] = [("0.10", 0.10), ("0.05", 0.05), ("0.02", 0.02)];
+
+/// The threshold that tables have besides: a score within [`WITHIN_PERCENT`] of the best one, which is what papers report.
+pub const WITHIN: &str = "5%";
+
+/// See [`WITHIN`].
+pub const WITHIN_PERCENT: u32 = 5;
+
+/// The costs of tables are seconds.
+pub const SECONDS_PER_HOUR: f64 = 3600.0;
 
 /// An experiment in numbers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -55,8 +65,32 @@ pub struct Summary {
     pub version: String,
     /// Whether times were taken in an optimised build.
     pub optimised: bool,
+    /// What was looked up, if the problem is a table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<TableFacts>,
     /// By label.
     pub strategies: BTreeMap<String, Outcome>,
+}
+
+/// A table in short.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TableFacts {
+    /// Of its entries and its grid.
+    pub fingerprint: String,
+    /// What its scores are.
+    pub metric: String,
+    /// How many settings.
+    pub settings: usize,
+    /// The highest score.
+    pub best: f64,
+    /// The mean score.
+    pub mean: f64,
+    /// The lowest score.
+    pub worst: f64,
+    /// The lowest score within 5% of the best.
+    pub within_5_percent: f64,
+    /// Its regret.
+    pub regret_within_5_percent: f64,
 }
 
 /// What a strategy achieved.
@@ -68,6 +102,9 @@ pub struct Outcome {
     pub cost_to: BTreeMap<String, CostTo>,
     /// The same without what the starting points cost.
     pub cost_to_without_start: BTreeMap<String, CostTo>,
+    /// Of a table: hours until a score within 5% of the best one was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hours_to_within_5_percent: Option<HoursTo>,
     /// Regret at the end.
     pub final_regret: Spread,
     /// R⁺ at the end.
@@ -89,6 +126,21 @@ pub struct Outcome {
 pub struct CostTo {
     /// Over runs; one that never got there counts as the budget.
     pub median: f64,
+    /// The share of runs that got there.
+    pub reached: f64,
+}
+
+/// Hours until a score was found; a run that never got there counts as the budget.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HoursTo {
+    /// Median over runs, starting points counted.
+    pub median: f64,
+    /// Its 95% bootstrap interval.
+    pub ci95: [f64; 2],
+    /// Median over runs of what came after the starting points.
+    pub without_start: f64,
+    /// Its 95% bootstrap interval.
+    pub without_start_ci95: [f64; 2],
     /// The share of runs that got there.
     pub reached: f64,
 }
@@ -143,6 +195,7 @@ impl Summary {
             cores: about.cores,
             version: about.version.to_owned(),
             optimised: about.optimised,
+            table: plan.pipeline.problem.table().map(|table| TableFacts::of(&plan.pipeline.problem, table)),
             strategies: plan.entries.iter().map(outcome).collect::<Result<_>>()?,
         })
     }
@@ -185,8 +238,14 @@ impl Summary {
         (
             (self.problem.clone(), self.split.clone(), self.costs.clone(), self.cost_model.clone()),
             (self.noise, self.cost_spread, self.budget, self.max_trials),
-            (self.start.clone(), self.seed, self.lambda),
+            (self.start.clone(), self.seed, self.lambda, self.table.as_ref().map(|t| t.fingerprint.clone())),
         )
+    }
+
+    /// The regrets whose cost it has, by name.
+    pub fn thresholds(&self) -> Vec<(&'static str, f64)> {
+        let within = self.table.as_ref().map(|table| (WITHIN, table.regret_within_5_percent));
+        THRESHOLDS.into_iter().chain(within).collect()
     }
 
     /// Problem, split and costs in one line.
@@ -197,6 +256,22 @@ impl Summary {
         let title = self.title.as_ref().map_or_else(String::new, |title| format!("{title}: "));
         let model = if self.cost_model == "previous" { "" } else { ", with a cache" };
         format!("{title}{} {split} cost {costs}{model}", self.problem)
+    }
+}
+
+impl TableFacts {
+    fn of(problem: &Problem, table: &Table) -> Self {
+        let within_5_percent = table.within(WITHIN_PERCENT);
+        Self {
+            fingerprint: table.fingerprint().to_owned(),
+            metric: table.metric().to_owned(),
+            settings: table.settings(),
+            best: table.best(),
+            mean: table.mean(),
+            worst: table.worst(),
+            within_5_percent,
+            regret_within_5_percent: problem.normalise(-within_5_percent),
+        }
     }
 }
 
@@ -217,17 +292,34 @@ impl Outcome {
     fn of(plan: &Plan, curves: &[&Curve]) -> Self {
         let all = |of: &dyn Fn(&Curve) -> f64| -> Vec<f64> { curves.iter().map(|curve| of(curve)).collect() };
         let spread = |of: &dyn Fn(&Curve) -> f64| Spread::of(&all(of));
-        let budget = plan.budget_cost();
+        let (budget, thresholds) = (plan.budget_cost(), plan.thresholds());
+        let costs = |regret: f64, without_start: bool| {
+            let part = |curve: &Curve| if without_start { curve.starting_cost() } else { 0.0 };
+            // A regret that a starting point reaches costs nothing beyond the start.
+            all(&|curve| (curve.cost_to(regret).unwrap_or(budget) - part(curve)).max(0.0))
+        };
+        let reached = |regret: f64| {
+            curves.iter().filter(|curve| curve.cost_to(regret).is_some()).count() as f64 / curves.len() as f64
+        };
         let cost_to = |without_start: bool| {
             let one = |&(name, regret): &(&str, f64)| {
-                let part = |curve: &Curve| if without_start { curve.starting_cost() } else { 0.0 };
-                // A regret that a starting point reaches costs nothing beyond the start.
-                let cost = |curve: &Curve| (curve.cost_to(regret).unwrap_or(budget) - part(curve)).max(0.0);
-                let reached = curves.iter().filter(|curve| curve.cost_to(regret).is_some()).count();
-                let median = quantile(&all(&cost), 0.5);
-                (name.to_owned(), CostTo { median, reached: reached as f64 / curves.len() as f64 })
+                let median = quantile(&costs(regret, without_start), 0.5);
+                (name.to_owned(), CostTo { median, reached: reached(regret) })
             };
-            THRESHOLDS.iter().map(one).collect()
+            thresholds.iter().map(one).collect()
+        };
+        let hours_to = |&(_, regret): &(&str, f64)| {
+            let hours = |without_start: bool| -> Vec<f64> {
+                costs(regret, without_start).into_iter().map(|seconds| seconds / SECONDS_PER_HOUR).collect()
+            };
+            let (with, without, resampling) = (hours(false), hours(true), Resampling::new(curves.len()));
+            HoursTo {
+                median: quantile(&with, 0.5),
+                ci95: resampling.median(&with),
+                without_start: quantile(&without, 0.5),
+                without_start_ci95: resampling.median(&without),
+                reached: reached(regret),
+            }
         };
         let first_changes =
             |curve: &Curve| curve.paid().iter().filter(|row| row.first_changed_module == 1).count() as f64;
@@ -243,6 +335,7 @@ impl Outcome {
             sims: curves.len(),
             cost_to: cost_to(false),
             cost_to_without_start: cost_to(true),
+            hours_to_within_5_percent: thresholds.iter().find(|(name, _)| *name == WITHIN).map(hours_to),
             final_regret: spread(&|curve| curve.last().regret),
             movement_regret: spread(&|curve| curve.last().movement_regret),
             first_module_changes: spread(&first_changes),
@@ -253,7 +346,7 @@ impl Outcome {
                 sim: curves.iter().map(|curve| curve.sim).collect(),
                 final_regret: all(&|curve| curve.last().regret),
                 movement_regret: all(&|curve| curve.last().movement_regret),
-                cost_to: THRESHOLDS
+                cost_to: thresholds
                     .iter()
                     .map(|&(name, regret)| {
                         (name.to_owned(), curves.iter().map(|curve| curve.cost_to(regret)).collect())
@@ -271,9 +364,8 @@ impl Outcome {
             && different.len() == n
             && self.per_sim.final_regret.len() == n
             && self.per_sim.movement_regret.len() == n
-            && THRESHOLDS
-                .iter()
-                .all(|(name, _)| self.per_sim.cost_to.get(*name).is_some_and(|costs| costs.len() == n));
+            && THRESHOLDS.iter().all(|(name, _)| self.per_sim.cost_to.contains_key(*name))
+            && self.per_sim.cost_to.values().all(|costs| costs.len() == n);
         ensure!(complete, "`per_sim` does not have the same runs in each list; run the plan again");
         Ok(())
     }

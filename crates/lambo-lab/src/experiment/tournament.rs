@@ -9,7 +9,7 @@
 //! run k of everybody shares starting points and noise. They say how sure the numbers are for *these* problems, not for others.
 
 use super::stats::{FEWEST, Resampling, interval};
-use super::summary::{Outcome, Summary, THRESHOLDS};
+use super::summary::{Outcome, Summary, THRESHOLDS, WITHIN};
 use super::table;
 use anyhow::{Result, bail, ensure};
 use serde::Serialize;
@@ -68,10 +68,14 @@ pub fn hold(
     ensure!(!summaries.is_empty(), "no summaries; give plans, folders or summary.json files");
     let thresholds: Vec<&str> = match threshold {
         None => THRESHOLDS.iter().map(|(name, _)| *name).collect(),
-        Some(wanted) => match THRESHOLDS.iter().find(|(name, _)| *name == wanted) {
-            Some((name, _)) => vec![name],
-            None => bail!("--threshold {wanted} is not in summaries; take 0.10, 0.05 or 0.02"),
-        },
+        Some(wanted) => {
+            let known = |summary: &Summary| summary.thresholds().iter().any(|(name, _)| *name == wanted);
+            ensure!(
+                summaries.iter().all(known),
+                "--threshold {wanted} is not in all summaries; take 0.10, 0.05 or 0.02, or {WITHIN} if all are of tables"
+            );
+            vec![wanted]
+        }
     };
     let asked = |label: &&String| labels.is_none_or(|labels| labels.contains(label));
     let everybody: BTreeSet<&String> =

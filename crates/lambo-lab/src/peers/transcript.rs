@@ -31,6 +31,9 @@ pub struct Game {
     pub peer: String,
     /// The problem's name.
     pub problem: String,
+    /// The fingerprint of a table: one that was computed anew has the same name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
     /// Standard deviation of the noise.
     pub noise: f64,
     /// The starting points.

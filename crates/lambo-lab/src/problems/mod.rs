@@ -1,4 +1,4 @@
-//! Test functions whose global minimum is known exactly, by name: `hartmann6`, `ackley8`, `rastrigin6@7`.
+//! Test problems whose global minimum is known exactly: functions by name, `hartmann6`, `ackley8`, `rastrigin6@7`, and tables by folder.
 //!
 //! A name is letters, a dimension and, for the shifted variant, `@` and a seed.
 //!
@@ -12,6 +12,8 @@
 //! a bound on the (shifted) box that each formula documents, exact where the function is separable.
 //!
 //! **Draws.** `gp4@7` is not a shift but the draw of seed 7 from a Gaussian process in four dimensions; its optimum is searched for.
+//!
+//! **Tables.** [`Table`] holds the score of every setting of a real pipeline; its minimum and maximum are looked up.
 //!
 //! ```
 //! use lambo_lab::problems::Problem;
@@ -31,9 +33,11 @@ mod problem;
 mod rastrigin;
 mod rosenbrock;
 mod styblinski;
+mod table;
 
 pub use formula::{Dimensions, Formula};
 pub use problem::{Problem, ProblemError, SHIFT_SHARE};
+pub use table::{Seconds, Table, TableError, TableModule, TableParam};
 
 /// Every formula, in the order in which messages list them.
 pub const FORMULAS: [&'static dyn Formula; 8] = [

@@ -1,8 +1,9 @@
-//! A test function of a given dimension and shift: its box, its values, its exact minimum.
+//! A problem: a test function of a given dimension and shift, or a table; its box, its values, its exact minimum.
 
 use super::FORMULAS;
 use super::draw::{self, Draw};
 use super::formula::{Dimensions, Formula};
+use super::table::Table;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use std::str::FromStr;
@@ -28,15 +29,7 @@ pub struct Problem {
 enum Shape {
     Known(&'static dyn Formula),
     Drawn(Arc<Draw>),
-}
-
-impl Shape {
-    fn formula(&self) -> &dyn Formula {
-        match self {
-            Self::Known(formula) => *formula,
-            Self::Drawn(draw) => draw.as_ref(),
-        }
-    }
+    Listed(Arc<Table>),
 }
 
 /// Why there is no such problem, or no value.
@@ -84,10 +77,41 @@ pub enum ProblemError {
         /// How many were given.
         given: usize,
     },
+    /// A table has no setting there.
+    #[error("{problem} has no setting at {x:?}: it takes whole indices from 0, below {lengths:?}")]
+    OffGrid {
+        /// The problem.
+        problem: String,
+        /// The point as given.
+        x: Vec<f64>,
+        /// Values of each parameter.
+        lengths: Vec<usize>,
+    },
 }
 
 impl Problem {
-    /// The name that parses to this problem.
+    /// Minimise minus the score of a table, over the indices of its grid.
+    pub fn of_table(table: Table) -> Self {
+        let minimiser: Vec<f64> = table.best_indices().into_iter().map(|index| index as f64).collect();
+        Self {
+            name: table.name().to_owned(),
+            delta: vec![0.0; minimiser.len()],
+            minimiser,
+            minimum: -table.best(),
+            maximum: -table.worst(),
+            shape: Shape::Listed(Arc::new(table)),
+        }
+    }
+
+    /// The table, if it is one.
+    pub fn table(&self) -> Option<&Table> {
+        match &self.shape {
+            Shape::Listed(table) => Some(table),
+            Shape::Known(_) | Shape::Drawn(_) => None,
+        }
+    }
+
+    /// The name that parses to this problem; of a table, its own name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -97,9 +121,16 @@ impl Problem {
         self.delta.len()
     }
 
-    /// The lower and upper end of every coordinate.
-    pub fn interval(&self) -> (f64, f64) {
-        self.shape.formula().interval()
+    /// The lower and upper end of a coordinate: of a table, the first and the last index.
+    pub fn interval(&self, coordinate: usize) -> (f64, f64) {
+        match &self.shape {
+            Shape::Known(formula) => formula.interval(),
+            Shape::Drawn(draw) => draw.interval(),
+            Shape::Listed(table) => {
+                let length = table.params().nth(coordinate).map_or(1, |param| param.values.len());
+                (0.0, (length - 1) as f64)
+            }
+        }
     }
 
     /// The offset δ of the shifted variant; all 0 without one.
@@ -122,20 +153,37 @@ impl Problem {
         self.maximum
     }
 
-    /// The noise-free value at `x`, in the function's own coordinates.
+    /// The noise-free value at `x`, in the function's own coordinates; for a table, indices.
     pub fn evaluate(&self, x: &[f64]) -> Result<f64, ProblemError> {
         if x.len() != self.dim() {
             let (problem, expected, given) = (self.name.clone(), self.dim(), x.len());
             return Err(ProblemError::WrongLength { problem, expected, given });
         }
         let z: Vec<f64> = x.iter().zip(&self.delta).map(|(x, delta)| x - delta).collect();
-        Ok(self.shape.formula().value(&z))
+        match &self.shape {
+            Shape::Known(formula) => Ok(formula.value(&z)),
+            Shape::Drawn(draw) => Ok(draw.value(&z)),
+            Shape::Listed(table) => {
+                let whole = |x: &f64| (x.fract() == 0.0 && *x >= 0.0).then_some(*x as usize);
+                let indices = x.iter().map(whole).collect::<Option<Vec<usize>>>();
+                indices.and_then(|indices| table.at(&indices)).map(|score| -score).ok_or_else(|| {
+                    let lengths = table.params().map(|param| param.values.len()).collect();
+                    ProblemError::OffGrid { problem: self.name.clone(), x: x.to_vec(), lengths }
+                })
+            }
+        }
     }
 
-    /// The point of the box that corresponds to a point of the unit cube.
+    /// The point of the box that corresponds to a point of the unit cube; on a grid, the index whose cell of equal width it is in.
     pub fn from_unit(&self, u: &[f64]) -> Vec<f64> {
-        let (low, high) = self.interval();
-        u.iter().map(|u| low + u * (high - low)).collect()
+        let place = |(i, u): (usize, &f64)| {
+            let (low, high) = self.interval(i);
+            match self.table() {
+                Some(_) => (u * (high + 1.0)).floor().clamp(low, high),
+                None => low + u * (high - low),
+            }
+        };
+        u.iter().enumerate().map(place).collect()
     }
 
     /// The value mapped linearly so that the minimum becomes 0 and the maximum 1.
@@ -175,7 +223,11 @@ impl FromStr for Problem {
                 (Shape::Known(formula), shift)
             }
         };
-        let formula = shape.formula();
+        let formula: &dyn Formula = match &shape {
+            Shape::Known(formula) => *formula,
+            Shape::Drawn(draw) => draw.as_ref(),
+            Shape::Listed(_) => return Err(malformed()),
+        };
 
         let (low, high) = formula.interval();
         let centre = formula.minimiser(dim);

@@ -48,7 +48,7 @@ fn hand_computed_values_are_met() {
 fn a_shift_moves_the_minimiser_off_the_centre_and_keeps_it_inside() {
     for name in NAMES {
         let (plain, shifted) = (problem(name), problem(&format!("{name}@7")));
-        let (low, high) = shifted.interval();
+        let (low, high) = shifted.interval(0);
         assert!(shifted.minimiser().iter().all(|x| (low..=high).contains(x)), "{name}");
         assert!(shifted.minimiser().iter().zip(plain.minimiser()).all(|(a, b)| a != b), "{name}");
         assert_eq!(shifted.minimum(), plain.minimum(), "{name}");
@@ -124,7 +124,7 @@ proptest! {
         which in 0..FORMULAS.len(), seed in 0u64..50, step in prop::collection::vec(-1.0..=1.0, 6), scale in -6.0..0.0,
     ) {
         let problem = problem(&format!("{}6@{seed}", FORMULAS[which].name()));
-        let (low, high) = problem.interval();
+        let (low, high) = problem.interval(0);
         let moved = |(x, s): (&f64, &f64)| x + s * (high - low) * 10f64.powf(scale);
         let x: Vec<f64> = problem.minimiser().iter().zip(&step).map(moved).collect();
         prop_assert!(problem.evaluate(&x).unwrap() >= problem.minimum() - 1e-12);

@@ -19,7 +19,7 @@ fn check(root: &Node, tally: &mut Tally) -> Result<(), Complaint> {
             .text()?
             .parse()
             .map_err(|error| function.complain(format_args!("is unknown: {error}")))?;
-        let (low, high) = problem.interval();
+        let (low, high) = problem.interval(0);
         for (key, ours) in [("low", low), ("high", high)] {
             let stated = case.get(key)?;
             tally.compare(stated.path(), ours, stated.number()?);

@@ -11,6 +11,7 @@ mod style;
 
 use super::curve::Curve;
 use super::plan::Plan;
+use super::summary::{SECONDS_PER_HOUR, WITHIN};
 use anyhow::{Context, Result};
 use axis::{Axis, Scale};
 use canvas::{Canvas, Font, PLAIN};
@@ -36,25 +37,40 @@ const LEGEND_LINE: f64 = 26.0;
 /// The figure as SVG: a row for each of the plan's, or one for all.
 pub fn draw(plan: &Plan, curves: &[Curve], letters: Letters) -> Result<String> {
     let rows = rows(plan);
+    let table = plan.pipeline.problem.table();
+    let full: f64 = plan.pipeline.costs.iter().sum();
+    // What a table charges is seconds, and people think of days of work in hours.
+    let (unit, cost_label) = match table {
+        Some(_) => (SECONDS_PER_HOUR, format!("hours spent (a full run takes {full:.3} s)")),
+        None => (1.0, format!("cost spent (a full run costs {full})")),
+    };
     let lines: Vec<Line> =
-        rows.iter().flat_map(|row| &row.labels).map(|label| Line::of(plan, curves, label)).collect();
+        rows.iter().flat_map(|row| &row.labels).map(|label| Line::of(plan, curves, label, unit)).collect();
     let all = |of: fn(&Line) -> &Series| -> Vec<&Series> { lines.iter().map(of).collect() };
+    let within = plan.thresholds().into_iter().find(|(name, _)| *name == WITHIN);
+    let level = within.map(|(_, regret)| (regret, "within 5% of the best"));
+    let regret_label = match table {
+        Some(table) => format!("regret: {} missing to the best, range mapped to [0, 1]", table.metric()),
+        None => REGRET.to_owned(),
+    };
     // The same axes in every row: what is higher in one is higher in another.
     let columns = [
         Column {
-            x_label: format!("cost spent (a full run costs {})", plan.pipeline.costs.iter().sum::<f64>()),
-            y_label: REGRET.to_owned(),
-            x: Axis::new(Scale::Linear, 0.0, plan.budget_cost()),
+            x_label: cost_label,
+            y_label: regret_label.clone(),
+            x: Axis::new(Scale::Linear, 0.0, plan.budget_cost() / unit),
             y: Axis::fitting(&all(|line| &line.by_cost)),
-            marker: curves_with_start(plan, curves).map(Curve::starting_cost).fold(0.0, f64::max),
+            marker: curves_with_start(plan, curves).map(Curve::starting_cost).fold(0.0, f64::max) / unit,
+            level,
             of: |line| &line.by_cost,
         },
         Column {
             x_label: ITERATIONS.to_owned(),
-            y_label: REGRET.to_owned(),
+            y_label: regret_label,
             x: Axis::new(Scale::Linear, 0.0, series::last_x(&all(|line| &line.by_iteration))),
             y: Axis::fitting(&all(|line| &line.by_iteration)),
             marker: plan.start.len() as f64,
+            level,
             of: |line| &line.by_iteration,
         },
         Column {
@@ -63,6 +79,7 @@ pub fn draw(plan: &Plan, curves: &[Curve], letters: Letters) -> Result<String> {
             x: Axis::new(Scale::Linear, 0.0, series::last_x(&all(|line| &line.movement))),
             y: Axis::new(Scale::Linear, 0.0, series::highest(&all(|line| &line.movement))),
             marker: plan.start.len() as f64,
+            level: None,
             of: |line| &line.movement,
         },
     ];
@@ -86,6 +103,7 @@ struct Column {
     x: Axis,
     y: Axis,
     marker: f64,
+    level: Option<(f64, &'static str)>,
     of: fn(&Line) -> &Series,
 }
 
@@ -99,12 +117,13 @@ struct Line {
 }
 
 impl Line {
-    fn of(plan: &Plan, curves: &[Curve], label: &str) -> Self {
+    /// With costs in this unit.
+    fn of(plan: &Plan, curves: &[Curve], label: &str, unit: f64) -> Self {
         let runs: Vec<&Curve> = curves.iter().filter(|curve| curve.strategy == label).collect();
         Self {
             label: label.to_owned(),
             runs: runs.len(),
-            by_cost: series::against_cost(&runs, plan.budget_cost()),
+            by_cost: series::against_cost(&runs, plan.budget_cost()).with_unit(unit),
             by_iteration: series::against_iterations(&runs, |row| row.regret),
             movement: series::against_iterations(&runs, |row| row.movement_regret),
         }
@@ -172,6 +191,7 @@ fn compose(
                 x: column.x,
                 y: column.y,
                 marker: (column.marker, "starting points"),
+                level: column.level,
                 series: own.iter().map(column.of).collect(),
             };
             let corner = (LEFT + i as f64 * (PANEL_WIDTH + GAP), top + ROW_TITLE);
@@ -192,7 +212,11 @@ fn titles(plan: &Plan) -> (String, String) {
     let costs = join(pipeline.costs.iter().map(f64::to_string).collect());
     let problem = pipeline.problem.name();
     let title = plan.title.as_ref().map_or(problem.to_owned(), |title| format!("{title} ({problem})"));
-    let measured = if pipeline.spread.is_some() { " (measured, varying)" } else { "" };
+    let measured = match (pipeline.spread, pipeline.problem.table()) {
+        (Some(_), _) => " (measured, varying)",
+        (None, Some(_)) => " s",
+        (None, None) => "",
+    };
     let subtitle = format!(
         "modules of {split} variables, costs {costs}{measured}, {} outputs at hand, noise sd {}, {} runs per strategy, seed {}",
         match plan.cost_model {

@@ -19,6 +19,8 @@ pub struct Panel<'a> {
     pub y: Axis,
     /// A vertical line, and what it marks.
     pub marker: (f64, &'static str),
+    /// A horizontal line, and what it marks.
+    pub level: Option<(f64, &'static str)>,
     /// One per style.
     pub series: Vec<&'a Series>,
 }
@@ -65,6 +67,14 @@ impl Panel<'_> {
         let (at, anchor) =
             if x < left + 0.7 * width { (x + 4.0, Anchor::Start) } else { (x - 4.0, Anchor::End) };
         canvas.text((at, bottom - 6.0), Font { size: 10.0, colour: "#777", anchor, upwards: false }, what);
+        if let Some((value, what)) = self.level {
+            let y = py(value);
+            canvas.shape(format_args!(
+                "<path d=\"M{left} {y:.1}H{right}\" stroke=\"#999\" stroke-dasharray=\"3 3\"/>"
+            ));
+            let font = Font { size: 10.0, colour: "#777", anchor: Anchor::End, upwards: false };
+            canvas.text((right - 4.0, y - 4.0), font, what);
+        }
         for (series, style) in self.series.iter().zip(styles) {
             let mut band = String::new();
             for (i, point) in series.points.iter().enumerate() {

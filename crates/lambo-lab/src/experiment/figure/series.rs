@@ -23,6 +23,14 @@ pub struct Point {
     pub high: f64,
 }
 
+impl Series {
+    /// The same with x in other units.
+    pub fn with_unit(mut self, unit: f64) -> Self {
+        self.points.iter_mut().for_each(|point| point.x /= unit);
+        self
+    }
+}
+
 /// Places on the axis of costs: finer than a pixel of the printed figure shows.
 const PLACES: usize = 240;
 

@@ -1,0 +1,107 @@
+//! What a plan is about: a test function that it splits into modules, or a table that has modules of its own.
+
+use super::file::PlanFile;
+use super::{NOISE, Plan, PlanError};
+use crate::problems::{Problem, Table};
+use crate::simulate::Pipeline;
+use std::ops::Range;
+use std::path::Path;
+use toml::Spanned;
+
+/// A mistake at a place of the file.
+type At<'a> = &'a dyn Fn(Range<usize>, String) -> PlanError;
+
+/// The pipeline of a plan, and the place that says most about its modules.
+pub(super) fn pipeline(
+    file: &str,
+    plan: &PlanFile,
+    noise: Option<f64>,
+    spread: Option<f64>,
+    at: At<'_>,
+) -> Result<(Pipeline, Range<usize>), PlanError> {
+    let (problem, named) = match (&plan.problem, &plan.table) {
+        (Some(name), None) => {
+            let problem = name.get_ref().parse().map_err(|error| at(name.span(), format!("{error}")))?;
+            (problem, name.span())
+        }
+        (None, Some(folder)) => {
+            let path = Plan::folder(Path::new(file)).join(folder.get_ref());
+            let table = Table::read(&path).map_err(|error| at(folder.span(), error.to_string()))?;
+            (Problem::of_table(table), folder.span())
+        }
+        (Some(_), Some(table)) => {
+            let both = "a plan has a `problem` or a `table`; remove one".to_owned();
+            return Err(at(table.span(), both));
+        }
+        (None, None) => {
+            let none = "missing field `problem`: name a test function, or a `table` by its folder";
+            return Err(at(0..0, none.to_owned()));
+        }
+    };
+    let split = split(&problem, plan.split.as_ref(), named.clone(), at)?;
+    let costs = costs(&problem, split.len(), plan.costs.as_ref(), named.clone(), at)?;
+    let place = plan.costs.as_ref().map_or(named, Spanned::span);
+    // A table is as certain as what it was computed with.
+    let noise = noise.unwrap_or(if problem.table().is_some() { 0.0 } else { NOISE });
+    Ok((Pipeline { problem, split, costs, noise, spread }, place))
+}
+
+/// Variables of each module: of a table, its own.
+fn split(
+    problem: &Problem,
+    given: Option<&Spanned<Vec<usize>>>,
+    named: Range<usize>,
+    at: At<'_>,
+) -> Result<Vec<usize>, PlanError> {
+    let (name, dim) = (problem.name(), problem.dim());
+    let Some(given) = given else {
+        let own = |table: &Table| table.modules().iter().map(|module| module.params.len()).collect();
+        let none = || at(named, format!("missing field `split`: say how the {dim} variables of {name} make modules"));
+        return problem.table().map(own).ok_or_else(none);
+    };
+    let split = given.get_ref();
+    if let Some(table) = problem.table() {
+        let own: Vec<usize> = table.modules().iter().map(|module| module.params.len()).collect();
+        if own != *split {
+            let problem = format!("`split` is {split:?}, but the modules of {name} have {own:?} parameters; leave it out");
+            return Err(at(given.span(), problem));
+        }
+    }
+    let variables = split.iter().fold(0usize, |sum, n| sum.saturating_add(*n));
+    if split.contains(&0) || variables != dim {
+        let problem = format!(
+            "`split` gives modules to {variables} variables, {name} has {dim}; give each module at least 1, {dim} in all"
+        );
+        return Err(at(given.span(), problem));
+    }
+    Ok(split.clone())
+}
+
+/// What each module costs: of a table, the seconds it took unless told otherwise.
+fn costs(
+    problem: &Problem,
+    modules: usize,
+    given: Option<&Spanned<Vec<f64>>>,
+    named: Range<usize>,
+    at: At<'_>,
+) -> Result<Vec<f64>, PlanError> {
+    let Some(given) = given else {
+        let name = problem.name();
+        let Some(table) = problem.table() else {
+            return Err(at(named, format!("missing field `costs`: say what each of the {modules} modules costs")));
+        };
+        let measured = |module: &crate::problems::TableModule| {
+            let none = || format!("module {} of {name} has no `seconds`; give `costs`", module.name);
+            module.seconds.map(|seconds| seconds.mean).ok_or_else(none)
+        };
+        let costs = table.modules().iter().map(measured).collect::<Result<_, _>>();
+        return costs.map_err(|problem| at(named, problem));
+    };
+    let costs = given.get_ref();
+    let fine = |cost: &f64| cost.is_finite() && *cost >= 0.0;
+    if costs.len() != modules || !costs.iter().all(fine) || !(costs.iter().sum::<f64>() > 0.0) {
+        let problem = format!("`costs` needs {modules} numbers, one per module, none negative, not all 0");
+        return Err(at(given.span(), problem));
+    }
+    Ok(costs.clone())
+}
