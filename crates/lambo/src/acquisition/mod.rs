@@ -30,6 +30,7 @@ mod mes;
 mod per_cost;
 mod region;
 mod surface;
+mod told;
 
 pub use ei::Ei;
 pub use error::AcquisitionError;
@@ -42,6 +43,7 @@ pub use mes::Mes;
 pub use per_cost::{PerCost, cooling_exponent};
 pub use region::Region;
 pub use surface::{Objective, Surface};
+pub(crate) use told::Told;
 
 /// What an acquisition function says of one point, and how that changes with the posterior there.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,6 +1,9 @@
 //! Where the maximiser may look: a box of the unit cube, with the space's grids, choices and forbidden regions.
 
+use std::sync::Arc;
+
 use super::maximise::MaximiseError;
+use super::told::Told;
 use crate::space::{Axis, Space};
 
 /// A box of the unit cube; where its sides have no length, coordinates are frozen.
@@ -18,6 +21,7 @@ pub struct Region<'a> {
     space: Option<&'a Space>,
     lower: Vec<f64>,
     upper: Vec<f64>,
+    told: Option<Arc<Told>>,
 }
 
 /// A decision that is not a real number: one coordinate on a grid, or several that encode a choice.
@@ -32,7 +36,7 @@ pub(super) enum Block {
 impl<'a> Region<'a> {
     /// The whole unit cube of continuous coordinates.
     pub fn cube(dim: usize) -> Self {
-        Self { space: None, lower: vec![0.0; dim], upper: vec![1.0; dim] }
+        Self { space: None, lower: vec![0.0; dim], upper: vec![1.0; dim], told: None }
     }
 
     /// The whole of a space.
@@ -82,6 +86,24 @@ impl<'a> Region<'a> {
         Ok(self)
     }
 
+    /// The same without these points, if only finitely many are left: no continuous coordinate is free.
+    pub(crate) fn beside(mut self, told: &Arc<Told>) -> Self {
+        self.told = (!told.is_empty()).then(|| told.clone());
+        self
+    }
+
+    /// The same with the points that were left out, if there are any and nothing else bounds the region.
+    pub(super) fn with_told(&self) -> Option<Self> {
+        let whole = self.lower.iter().all(|l| *l == 0.0) && self.upper.iter().all(|u| *u == 1.0);
+        (whole && self.leaves_out()).then(|| Self { told: None, ..self.clone() })
+    }
+
+    /// Whether points are left out because they were told.
+    pub(super) fn leaves_out(&self) -> bool {
+        let moves = |i: usize| self.lower[i] < self.upper[i] && self.axis(i) == Axis::Continuous;
+        self.told.is_some() && !(0..self.dim()).any(moves)
+    }
+
     /// How many coordinates there are.
     pub fn dim(&self) -> usize {
         self.lower.len()
@@ -97,11 +119,12 @@ impl<'a> Region<'a> {
         &self.upper
     }
 
-    /// Whether a point lies in the box and in no forbidden region.
+    /// Whether a point lies in the box, in no forbidden region, and is not left out.
     pub fn contains(&self, x: &[f64]) -> bool {
         x.len() == self.dim()
             && x.iter().zip(self.lower.iter().zip(&self.upper)).all(|(x, (l, u))| l <= x && x <= u)
             && self.space.is_none_or(|space| space.allows_coded(x))
+            && !(self.leaves_out() && self.told.as_ref().is_some_and(|told| told.contains(x)))
     }
 
     /// Coordinates that move freely between their bounds.
@@ -201,5 +224,28 @@ impl Block {
                 options.iter().position(|&k| x[at + k] > 0.5).unwrap_or(0) as u64
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::space::{Module, Param};
+
+    #[test]
+    fn told_points_are_left_out_where_finitely_many_are_left_and_only_there() {
+        let params = [Param::float("a", 0.0, 1.0).unwrap(), Param::int("b", 0, 1).unwrap()];
+        let space = Space::new([Module::new("m", params).unwrap()]).unwrap();
+        let told = Arc::new(Told::new([vec![0.5, 0.25]]));
+        let free = Region::of(&space).beside(&told);
+        assert!(free.contains(&[0.5, 0.25]) && !free.leaves_out());
+        let frozen = free.freeze(0, &[0.5]).unwrap();
+        assert!(!frozen.contains(&[0.5, 0.25]) && frozen.contains(&[0.5, 0.75]));
+        // A region that is bounded by more than what was told may be empty; only the whole space opens again.
+        assert!(frozen.with_told().is_none());
+        let grid = Space::new([Module::new("m", [Param::bool("b").unwrap()]).unwrap()]).unwrap();
+        let whole = Region::of(&grid).beside(&Arc::new(Told::new([vec![0.0]])));
+        assert!(!whole.contains(&[0.0]) && whole.with_told().is_some_and(|all| all.contains(&[0.0])));
+        assert!(Region::of(&grid).beside(&Arc::default()).with_told().is_none());
     }
 }

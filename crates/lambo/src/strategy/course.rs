@@ -104,7 +104,7 @@ impl Course {
         objective: &dyn Objective,
         effort: &Maximiser,
     ) -> Result<Proposal, StrategyError> {
-        let region = Region::of(view.space);
+        let region = Region::of(view.space).beside(&view.told()?);
         let x = self.effort(effort).maximise(objective, &region, &model.hints())?.x;
         self.propose(view, model, objective, &Place { region, kept: None, x })
     }

@@ -12,12 +12,14 @@
 //! In a graph of modules there are more ways to keep values: for every module also all but those that it feeds, so that a branch can move beside another
 //! that stays. Whatever is kept, everything upstream of it is kept, too.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use super::course::{Course, Place};
 use super::model::Model;
 use super::{Proposal, StrategyError, View};
-use crate::acquisition::{MaximiseError, Maximiser, Objective, Region};
+use crate::acquisition::{MaximiseError, Maximiser, Objective, Region, Told};
 use crate::space::{Batch, CostModel, Point, Space, Value, Wiring};
 use crate::trial::Trial;
 
@@ -86,8 +88,8 @@ impl Prefix<'_> {
     }
 
     /// What is left to search.
-    fn region<'s>(&self, space: &'s Space) -> Result<Region<'s>, MaximiseError> {
-        let mut region = Region::of(space);
+    fn region<'s>(&self, space: &'s Space, told: &Arc<Told>) -> Result<Region<'s>, MaximiseError> {
+        let mut region = Region::of(space).beside(told);
         let Some((_, u)) = &self.point else { return Ok(region) };
         for own in (0..self.keeps.len()).filter(|&m| self.keeps[m]).map(|m| space.module_coordinates(m)) {
             region = region.freeze(own.start, u.get(own).unwrap_or_default())?;
@@ -101,7 +103,7 @@ impl Prefix<'_> {
     }
 }
 
-/// Maximises beside each prefix; those that forbidden regions leave nothing beside are left out.
+/// Maximises beside each prefix; those beside which forbidden regions or earlier trials leave nothing are left out.
 pub(super) fn solve<'a, O: Objective>(
     view: &View<'a>,
     prefixes: &'a [Prefix<'a>],
@@ -109,10 +111,11 @@ pub(super) fn solve<'a, O: Objective>(
     hints: &Batch,
     effort: &Maximiser,
 ) -> Result<Vec<Candidate<'a>>, StrategyError> {
+    let told = view.told()?;
     let solved: Vec<Result<Option<Candidate<'a>>, StrategyError>> = prefixes
         .par_iter()
         .map(|prefix| {
-            let region = prefix.region(view.space)?;
+            let region = prefix.region(view.space, &told)?;
             match effort.maximise(&objective(prefix), &region, hints) {
                 Ok(best) => {
                     let kept = prefix.point.as_ref().map(|(point, _)| (*point, prefix.keeps.as_slice()));
@@ -270,7 +273,7 @@ mod tests {
         };
         let gamma = |runs: &[bool]| runs.iter().zip(&costs).filter(|(runs, _)| **runs).map(|(_, c)| c).sum();
         let frozen = |p: &Prefix<'_>| -> Vec<f64> {
-            let region = p.region(space).unwrap();
+            let region = p.region(space, &Arc::default()).unwrap();
             let ends = region.lower().iter().zip(region.upper());
             ends.filter(|(low, high)| low == high).map(|(low, _)| *low).collect()
         };

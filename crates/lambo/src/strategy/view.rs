@@ -1,6 +1,9 @@
 //! What a strategy sees of a study.
 
-use crate::space::{CostModel, Movement, Point, RunHistory, Space, SpaceError};
+use std::sync::Arc;
+
+use crate::acquisition::Told;
+use crate::space::{Axis, CostModel, Movement, Point, RunHistory, Space, SpaceError};
 use crate::trial::Trial;
 
 /// What a strategy sees of a study: everything is minimised.
@@ -31,6 +34,16 @@ impl<'a> View<'a> {
     /// Whether this point is being tried right now.
     pub fn is_open(&self, point: &Point) -> bool {
         self.open().any(|open| open == point)
+    }
+
+    /// The codes of all points whose trials have ended, where the space has any that can be met twice.
+    pub(super) fn told(&self) -> Result<Arc<Told>, SpaceError> {
+        if self.space.axes().iter().all(|axis| *axis == Axis::Continuous) {
+            return Ok(Arc::default());
+        }
+        let ended = self.trials.iter().filter(|trial| !trial.is_open());
+        let codes = ended.map(|trial| self.space.encode(trial.point())).collect::<Result<Vec<_>, _>>()?;
+        Ok(Arc::new(Told::new(codes)))
     }
 
     /// What would have to run for a point.

@@ -43,12 +43,19 @@ pub enum Source {
     Spread,
     /// Chance anywhere, for the same reason.
     Elsewhere,
+    /// The model, outside the arm that was drawn: nothing in it is allowed and new.
+    Beyond,
 }
 
 impl Source {
+    /// Whether the point need not lie in the arm that was drawn.
+    pub(super) fn is_outside(self) -> bool {
+        matches!(self, Self::Elsewhere | Self::Beyond)
+    }
+
     /// Whether the model had a say.
     pub fn is_model(self) -> bool {
-        matches!(self, Self::Model | Self::Spread | Self::Elsewhere)
+        matches!(self, Self::Model | Self::Spread | Self::Elsewhere | Self::Beyond)
     }
 }
 
@@ -129,6 +136,7 @@ impl fmt::Display for Why {
             Source::Model => {}
             Source::Spread => write!(f, "; by chance near the model's choice, which is being tried already")?,
             Source::Elsewhere => write!(f, "; by chance, since the model's choice is being tried already")?,
+            Source::Beyond => write!(f, "; outside the arm, which holds nothing new that is allowed")?,
         }
         if let Some(belief) = &self.belief {
             write!(f, "; expects {:.4} ± {:.4}", belief.mean, belief.sd)?;

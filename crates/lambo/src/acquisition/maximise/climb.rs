@@ -73,6 +73,20 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// The points that one jump leads to.
+    pub(super) fn neighbours(&self, x: &[f64]) -> Vec<Vec<f64>> {
+        let jumps = |block: &Block| -> Vec<Vec<f64>> {
+            let here = block.read(self.region, x);
+            let jump = |k: u64| {
+                let mut x = x.to_vec();
+                block.write(self.region, k, &mut x);
+                x
+            };
+            neighbours(block, here).into_iter().map(jump).collect()
+        };
+        self.blocks.iter().flat_map(jumps).collect()
+    }
+
     /// Improves every start of a group until neither steps nor jumps help.
     pub(super) fn climb(
         &self,

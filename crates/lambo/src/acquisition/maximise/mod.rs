@@ -131,7 +131,14 @@ impl Maximiser {
             ..*self
         };
         let walk = climb::Walk::new(region)?;
-        let raw = raw::points(&bounded, region, &walk, hints)?;
+        let raw = match raw::points(&bounded, region, &walk, hints) {
+            // Once every point of a space was told, the best of them may be asked for again.
+            Err(MaximiseError::NothingAllowed) => match region.with_told() {
+                Some(all) => return self.maximise(objective, &all, hints),
+                None => return Err(MaximiseError::NothingAllowed),
+            },
+            raw => raw?,
+        };
         let values = evaluate(objective, &raw)?;
         let mut order: Vec<usize> = (0..raw.len()).filter(|&i| values[i] > f64::NEG_INFINITY).collect();
         // A stable sort: among equals the earlier point stays first.

@@ -43,6 +43,13 @@ pub(super) fn points(
             walk.scatter(width, &mut rng, &mut x);
             keep(&x);
         }
+        // A hint that is left out is no start, and a scatter of few jumps would mostly meet it again: its neighbours stand for it.
+        if region.leaves_out() {
+            walk.place(hint, &mut x);
+            for neighbour in walk.neighbours(&x) {
+                keep(&neighbour);
+            }
+        }
     }
 
     let mut sobol = Sobol::new(walk.decisions(), maximiser.seed);

@@ -7,10 +7,12 @@
 //!
 //! All arms share one factorisation of the covariance matrix, and are solved side by side.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use super::options::LossScale;
-use crate::acquisition::{Best, MaximiseError, Maximiser, Objective, Region};
+use crate::acquisition::{Best, MaximiseError, Maximiser, Objective, Region, Told};
 use crate::bandit::Regions;
 use crate::space::{Batch, Space};
 
@@ -22,6 +24,8 @@ pub(super) struct Anchor<'a> {
     pub(super) held: &'a [Option<usize>],
     /// The first module that is always free.
     pub(super) free: usize,
+    /// Points that were tried.
+    pub(super) told: Arc<Told>,
 }
 
 /// The minimiser of one arm.
@@ -63,10 +67,10 @@ fn solve_arm(
 ) -> Result<Option<Solved>, MaximiseError> {
     let Some((lower, upper)) = regions.corners(space, arm) else { return Ok(None) };
     let lazy = regions.first_difference(anchor.held, arm).min(anchor.free);
-    // Forbidden regions may leave nothing beside the frozen values; then fewer modules are frozen.
+    // Forbidden regions and earlier trials may leave nothing beside the frozen values; then fewer modules are frozen.
     for first_free in (0..=lazy).rev() {
         let frozen = &anchor.u[..space.module_coordinates(first_free).start];
-        let region = Region::of(space).within(&lower, &upper)?.freeze(0, frozen)?;
+        let region = Region::of(space).beside(&anchor.told).within(&lower, &upper)?.freeze(0, frozen)?;
         match effort.maximise(objective, &region, hints) {
             Ok(best) => return Ok(Some(Solved { best, first_free })),
             Err(MaximiseError::Forbidden(_) | MaximiseError::NothingAllowed) => {}

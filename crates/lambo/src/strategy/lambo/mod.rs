@@ -153,10 +153,10 @@ impl Strategy for Lambo {
             seed: seed_of(self.seed, Purpose::Maximise, t as u64),
             ..self.options.effort.clone()
         };
-        let space = view.space;
+        let (space, told) = (view.space, view.told()?);
 
         let Some(prepared) = self.prepare(view, Some(hyper))? else {
-            let region = Region::of(space);
+            let region = Region::of(space).beside(&told);
             let best = Maximiser { seed: effort.seed, ..Maximiser::default() }
                 .maximise(&surface, &region, &hints)?;
             let (point, source) = settle(view, self.seed, &region, None, &best.x)?;
@@ -166,7 +166,7 @@ impl Strategy for Lambo {
         };
         let Prepared { state, previous, u, held, probabilities, level, arm } = prepared;
         let _ = hints.push(&u);
-        let anchor = Anchor { u: &u, held: &held, free: state.free };
+        let anchor = Anchor { u: &u, held: &held, free: state.free, told: told.clone() };
         let solved = losses::solve(space, &state.regions, &anchor, &surface, &hints, &effort)?;
         let raw: Vec<Option<f64>> = solved
             .iter()
@@ -178,7 +178,7 @@ impl Strategy for Lambo {
             .collect();
         let losses = losses::scaled(&raw, &state.scores, self.options.losses);
 
-        // An arm that turned out to hold nothing allowed gives way to the whole space.
+        // An arm that turned out to hold nothing allowed and new gives way to the whole space.
         let (x, first_free, region) = match solved.get(arm).and_then(Option::as_ref) {
             Some(Solved { best, first_free }) => {
                 let (lower, upper) = state.regions.corners(space, arm).unwrap_or_else(|| whole(space));
@@ -186,17 +186,21 @@ impl Strategy for Lambo {
                 (best.x.clone(), *first_free, Region::of(space).within(&lower, &upper)?.freeze(0, frozen)?)
             }
             None => {
-                let region = Region::of(space);
+                let region = Region::of(space).beside(&told);
                 (effort.maximise(&surface, &region, &hints)?.x, 0, region)
             }
         };
         let keeps: Vec<bool> = (0..space.modules().len()).map(|m| m < first_free).collect();
         let (point, source) = settle(view, self.seed, &region, Some((previous, &keeps)), &x)?;
+        let source = match (source, &solved.get(arm)) {
+            (Source::Model | Source::Spread, None | Some(None)) => Source::Beyond,
+            _ => source,
+        };
         let mut why = Why::of(view, &point, source)?;
         why.belief = Some(model.belief(&space.encode(&point)?, &acquisition)?);
-        let first_free = match source {
-            Source::Elsewhere => space.movement(Some(previous), &point)?.first_changed.unwrap_or(state.free),
-            _ => first_free,
+        let first_free = match source.is_outside() {
+            true => space.movement(Some(previous), &point)?.first_changed.unwrap_or(state.free),
+            false => first_free,
         };
         why.arm = Some(explain(space, &state, probabilities, level, arm, first_free, losses));
         Ok(Proposal::new(point, why).with_hyper(model.refitted))
@@ -226,7 +230,7 @@ impl Strategy for Lambo {
                 let first_moved =
                     prepared.previous.values().get(first.clone()) != proposal.point.values().get(first);
                 let u = view.space.encode(&proposal.point)?;
-                let from_arm = proposal.why.source != Source::Elsewhere;
+                let from_arm = !proposal.why.source.is_outside();
                 if from_arm && !state.holds(view.space, prepared.arm, &u) {
                     return foreign(format!("its point is not in arm {}", prepared.arm));
                 }
