@@ -127,6 +127,13 @@ const ITEMS: &[Item] = &[
         how: How::Panels("shifted/plan.toml"),
     },
     Item {
+        name: "panels-tables",
+        about: "panels G and H over the tables of the neuroimaging pipeline, with the paper's costs and with measured ones",
+        how: How::Cargo(
+            "run --release -p lambo-lab -- run experiments/panel-g/plan.toml experiments/panel-g/measured/plan.toml experiments/panel-h/plan.toml experiments/panel-h/measured/plan.toml",
+        ),
+    },
+    Item {
         name: "play",
         about: "games of Optuna, BoTorch and SMAC3 on the panels' problems, for their figures (hours)",
         how: How::Cargo("xtask peers play"),

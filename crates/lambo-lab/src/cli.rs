@@ -102,6 +102,8 @@ const RUN_HELP: &str = "\
 A plan is a TOML file:
   title = \"Panel A\"             of the figure
   problem = \"hartmann6\"         a function and its dimension; ackley8@7 is shifted by seed 7, gp4@7 is draw 7 of a Gaussian process
+  table = \"../tables/microct-2\"  instead of a problem: a folder with table.json and f1.u16, beside this file; its modules and seconds are
+                                the default of split and costs, and noise is 0 unless given
   split = [3, 3]                variables of each module
   costs = [10, 1]               what each module costs
   cost_spread = 0.5             if there: costs are measured, not given, and vary by so much in their logarithm
@@ -136,7 +138,8 @@ Written into the plan's folder or --out:
   curves.csv    cost, value, regret and movement regret of every trial; the same for any number of threads but for ask_seconds
   steps.csv     the rows of curves.csv at which the best value improved, and the last of each run
   points.csv    every point that was tried, and the value that was seen
-  summary.json  cost to regrets of 0.10, 0.05 and 0.02, final regret and more, with 95% intervals
+  summary.json  cost to regrets of 0.10, 0.05 and 0.02, final regret and more, with 95% intervals; over a table also the hours to a score
+                within 5% of the best, with and without the starting points
   figure.svg, figure.png
   runs/         a file for each finished run; runs that are there are not made again
 
@@ -169,7 +172,8 @@ Examples:
 
 const TABLE_HELP: &str = "\
 Costs are medians over runs in full runs of the pipeline, starting points included; a run that does not get there counts as the budget, and the
-share that does stands in brackets. Regret: mean at the end of the budget, with its 95% bootstrap interval.
+share that does stands in brackets. Regret: mean at the end of the budget, with its 95% bootstrap interval. Over a table also the median hours
+to a score within 5% of the best, with their interval, starting points counted and not.
 
 Examples:
   lambo-lab table experiments/panel-a

@@ -61,8 +61,7 @@ impl Pipeline {
 
     /// What can be tuned: x1, x2, … in modules m1, m2, …; of a table, the indices of its grid under its own names.
     pub fn space(&self) -> Result<Space> {
-        let cost =
-            |cost: f64| if self.spread.is_some() { Cost::Measured } else { Cost::Given(cost) };
+        let cost = |cost: f64| if self.spread.is_some() { Cost::Measured } else { Cost::Given(cost) };
         if let Some(table) = self.problem.table() {
             let index = |param: &TableParam| Param::int(&param.name, 0, param.values.len() as i64 - 1);
             let modules = table.modules().iter().zip(&self.costs).map(|(module, &c)| {

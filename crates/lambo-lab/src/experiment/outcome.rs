@@ -27,14 +27,23 @@ pub fn markdown(summary: &Summary, labels: Option<&[String]>) -> Result<String> 
         writeln!(
             text,
             "{} settings, {} best {:.4}, mean {:.4}, worst {:.4}; within 5% of the best: {:.4} or more, a regret of {:.4}\n",
-            table.settings, table.metric, table.best, table.mean, table.worst, table.within_5_percent, table.regret_within_5_percent
+            table.settings,
+            table.metric,
+            table.best,
+            table.mean,
+            table.worst,
+            table.within_5_percent,
+            table.regret_within_5_percent
         )?;
     }
     let (extra, rule) = match summary.table {
         Some(_) => (" hours to 5% | after the start |", " --- | --- |"),
         None => ("", ""),
     };
-    writeln!(text, "| strategy | runs |{extra} cost to 0.10 | to 0.05 | to 0.02 | final regret | trials | first module moved | ask |")?;
+    writeln!(
+        text,
+        "| strategy | runs |{extra} cost to 0.10 | to 0.05 | to 0.02 | final regret | trials | first module moved | ask |"
+    )?;
     writeln!(text, "| --- | --- |{rule} --- | --- | --- | --- | --- | --- | --- |")?;
     for (label, outcome) in shown {
         let cost = |name: &str| match outcome.cost_to.get(name) {

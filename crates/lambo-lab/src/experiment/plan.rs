@@ -120,7 +120,9 @@ impl Plan {
             count => Ok(count),
         };
 
-        let given = |value: &Option<Spanned<f64>>, key: &str| number(value, key, 0.0).map(|n| value.as_ref().map(|_| n));
+        let given = |value: &Option<Spanned<f64>>, key: &str| {
+            number(value, key, 0.0).map(|n| value.as_ref().map(|_| n))
+        };
         let (noise, spread) = (given(&plan.noise, "noise")?, given(&plan.cost_spread, "cost_spread")?);
         let (pipeline, about_modules) = subject::pipeline(file, &plan, noise, spread, &at)?;
         let budget = *plan.budget.get_ref();

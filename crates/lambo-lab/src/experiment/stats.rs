@@ -87,9 +87,8 @@ impl Resampling {
 
     /// 95% interval of the median of a sample.
     pub fn median(&self, sample: &[f64]) -> [f64; 2] {
-        let of = |picks: &[u32]| {
-            quantile(&picks.iter().map(|&i| sample[i as usize]).collect::<Vec<f64>>(), 0.5)
-        };
+        let of =
+            |picks: &[u32]| quantile(&picks.iter().map(|&i| sample[i as usize]).collect::<Vec<f64>>(), 0.5);
         interval(&self.each().map(of).collect::<Vec<f64>>())
     }
 }

@@ -135,21 +135,27 @@ impl Table {
         let file = folder.join(ENTRIES);
         let found = std::fs::metadata(&file).map_err(unreadable(&file))?.len();
         let expected = 2 * settings;
-        let bytes = if found == expected { std::fs::read(&file).map_err(unreadable(&file))? } else { Vec::new() };
+        let bytes =
+            if found == expected { std::fs::read(&file).map_err(unreadable(&file))? } else { Vec::new() };
         if bytes.len() as u64 != expected {
             let lengths: Vec<String> = about.params().map(|param| param.values.len().to_string()).collect();
             let grid = lengths.join(" × ");
             return Err(TableError::WrongLength { path: file, grid, settings, expected, found });
         }
-        let entries: Vec<u16> = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
+        let entries: Vec<u16> =
+            bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
         let (worst, best) = entries.iter().fold((u16::MAX, 0), |(low, high), &e| (low.min(e), high.max(e)));
         if worst == best {
-            let problem = format!("every entry of {ENTRIES} is {best}, which leaves nothing to tune; compute the table again");
+            let problem = format!(
+                "every entry of {ENTRIES} is {best}, which leaves nothing to tune; compute the table again"
+            );
             return Err(TableError::Unsound { path: folder.to_owned(), problem });
         }
         let reached = f64::from(best) / f64::from(about.unit);
         if let Some(stated) = about.best.filter(|stated| !((stated - reached).abs() <= ROUNDED)) {
-            let problem = format!("`best` is {stated}, but the highest of {ENTRIES} over `unit` is {reached}; they are not of one table");
+            let problem = format!(
+                "`best` is {stated}, but the highest of {ENTRIES} over `unit` is {reached}; they are not of one table"
+            );
             return Err(TableError::Unsound { path: path.clone(), problem });
         }
         let mut hash = blake3::Hasher::new();
@@ -269,13 +275,17 @@ impl About {
         for module in &self.modules {
             let name = &module.name;
             if module.params.is_empty() {
-                return Err(format!("module {name} has no `params`; a module that is not tuned is no module of a table"));
+                return Err(format!(
+                    "module {name} has no `params`; a module that is not tuned is no module of a table"
+                ));
             }
             let sound = |seconds: &Seconds| {
                 seconds.mean.is_finite() && seconds.mean > 0.0 && seconds.sd.is_finite() && seconds.sd >= 0.0
             };
             if module.seconds.as_ref().is_some_and(|seconds| !sound(seconds)) {
-                return Err(format!("`seconds` of module {name} need a mean above 0 and an sd of at least 0"));
+                return Err(format!(
+                    "`seconds` of module {name} need a mean above 0 and an sd of at least 0"
+                ));
             }
             for param in &module.params {
                 let rising = param.values.windows(2).all(|pair| pair[0] < pair[1]);

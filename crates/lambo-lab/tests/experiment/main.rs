@@ -10,4 +10,5 @@ mod panels;
 mod peers;
 mod plans;
 mod published;
+mod tables;
 mod verdicts;

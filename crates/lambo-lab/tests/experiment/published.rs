@@ -2,7 +2,7 @@
 
 use super::files::{by_run, number, rows};
 use lambo_lab::experiment::plan::Plan;
-use lambo_lab::experiment::summary::{Summary, THRESHOLDS};
+use lambo_lab::experiment::summary::Summary;
 use lambo_lab::experiment::{compare, halves};
 use std::path::{Path, PathBuf};
 
@@ -10,13 +10,23 @@ fn experiments() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments")
 }
 
-/// The folders of all panels that were run, shifted ones included.
+/// The panels over test functions. Those over tables, G and H, join once they were run.
+const FUNCTIONS: [&str; 12] =
+    ["a", "b", "c26", "c44", "c62", "d", "e", "f", "s-ackley", "s-griewank", "s-hartmann", "s-rastrigin"];
+
+/// Variants of a panel in folders of its own, whose story stands beside the plain one.
+const VARIANTS: [&str; 2] = ["shifted", "measured"];
+
+/// The folders of all panels that were run, variants included.
 fn panels() -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = std::fs::read_dir(experiments())
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("panel-"))
-        .flat_map(|path| [path.clone(), path.join("shifted")])
+        .flat_map(|path| {
+            let variants = VARIANTS.map(|variant| path.join(variant));
+            std::iter::once(path).chain(variants)
+        })
         .filter(|path| path.join("summary.json").exists())
         .collect();
     folders.sort();
@@ -25,8 +35,10 @@ fn panels() -> Vec<PathBuf> {
 
 #[test]
 fn every_panel_has_its_plan_its_numbers_its_figure_and_its_story() {
-    let plain = panels().iter().filter(|path| !path.ends_with("shifted")).count();
-    assert_eq!(plain, 12, "a panel was not run");
+    for panel in FUNCTIONS {
+        let summary = experiments().join(format!("panel-{panel}/summary.json"));
+        assert!(summary.exists(), "panel {panel} was not run");
+    }
     for folder in panels() {
         let name = folder.display();
         let (plan, summary) =
@@ -41,12 +53,18 @@ fn every_panel_has_its_plan_its_numbers_its_figure_and_its_story() {
         for file in ["figure.svg", "figure.png", "steps.csv"] {
             assert!(folder.join(file).is_file(), "{name}: {file}");
         }
-        // The shifted twin has its story beside the plain one.
-        let home = if folder.ends_with("shifted") { folder.join("..") } else { folder.clone() };
+        let table = plan.pipeline.problem.table().map(|table| table.fingerprint().to_owned());
+        assert_eq!(
+            summary.table.as_ref().map(|table| table.fingerprint.clone()),
+            table,
+            "{name}: another table"
+        );
+        let variant = VARIANTS.into_iter().find(|variant| folder.ends_with(variant));
+        let home = if variant.is_some() { folder.join("..") } else { folder.clone() };
         let story = std::fs::read_to_string(home.join("README.md")).unwrap();
-        let part = if folder.ends_with("shifted") { "shifted/plan.toml" } else { "plan.toml" };
+        let part = variant.map_or("plan.toml".to_owned(), |variant| format!("{variant}/plan.toml"));
         assert!(
-            story.contains("lambo-lab -- run experiments/") && story.contains(part),
+            story.contains("lambo-lab -- run experiments/") && story.contains(&part),
             "{name}: no command"
         );
     }
@@ -63,7 +81,7 @@ fn summaries_follow_from_the_steps_beside_them() {
             for (i, run) in runs.iter().enumerate() {
                 let run: Vec<_> = run.iter().filter(|row| number(row, 4) <= summary.budget + 1e-6).collect();
                 assert_eq!(number(run[run.len() - 1], 7), outcome.per_sim.final_regret[i], "{label} {i}");
-                for (threshold, regret) in THRESHOLDS {
+                for (threshold, regret) in summary.thresholds() {
                     let reached = run.iter().find(|row| number(row, 7) <= regret).map(|row| number(row, 4));
                     assert_eq!(reached, outcome.per_sim.cost_to[threshold][i], "{label} {i} {threshold}");
                 }

@@ -56,14 +56,18 @@ fn split(
     let (name, dim) = (problem.name(), problem.dim());
     let Some(given) = given else {
         let own = |table: &Table| table.modules().iter().map(|module| module.params.len()).collect();
-        let none = || at(named, format!("missing field `split`: say how the {dim} variables of {name} make modules"));
+        let none = || {
+            at(named, format!("missing field `split`: say how the {dim} variables of {name} make modules"))
+        };
         return problem.table().map(own).ok_or_else(none);
     };
     let split = given.get_ref();
     if let Some(table) = problem.table() {
         let own: Vec<usize> = table.modules().iter().map(|module| module.params.len()).collect();
         if own != *split {
-            let problem = format!("`split` is {split:?}, but the modules of {name} have {own:?} parameters; leave it out");
+            let problem = format!(
+                "`split` is {split:?}, but the modules of {name} have {own:?} parameters; leave it out"
+            );
             return Err(at(given.span(), problem));
         }
     }
@@ -88,7 +92,10 @@ fn costs(
     let Some(given) = given else {
         let name = problem.name();
         let Some(table) = problem.table() else {
-            return Err(at(named, format!("missing field `costs`: say what each of the {modules} modules costs")));
+            return Err(at(
+                named,
+                format!("missing field `costs`: say what each of the {modules} modules costs"),
+            ));
         };
         let measured = |module: &crate::problems::TableModule| {
             let none = || format!("module {} of {name} has no `seconds`; give `costs`", module.name);

@@ -40,7 +40,10 @@ fn a_small_table_has_the_answers_that_can_be_read_off_it() {
     assert!((table.mean() - 0.445).abs() < 1e-12);
     assert_eq!(table.best_indices(), [1, 0, 1]);
     // The first parameter moves slowest.
-    assert_eq!([table.at(&[0, 0, 1]), table.at(&[0, 1, 0]), table.at(&[1, 0, 0])], [Some(0.1), Some(0.2), Some(0.95)]);
+    assert_eq!(
+        [table.at(&[0, 0, 1]), table.at(&[0, 1, 0]), table.at(&[1, 0, 0])],
+        [Some(0.1), Some(0.2), Some(0.95)]
+    );
     for outside in [&[2, 0, 0][..], &[0, 3, 0], &[0, 0], &[0, 0, 0, 0]] {
         assert_eq!(table.at(outside), None);
     }
@@ -52,8 +55,13 @@ fn the_regret_is_0_at_the_best_setting_and_1_at_the_worst() {
     let regret = |x: &[f64]| problem.normalise(problem.evaluate(x).unwrap());
     assert_eq!((problem.name(), problem.dim(), problem.minimum()), ("toy-table", 3, -1.0));
     assert_eq!((regret(problem.minimiser()), regret(&[0.0, 0.0, 0.0])), (0.0, 1.0));
-    assert_eq!((problem.interval(0), problem.interval(1), problem.interval(2)), ((0.0, 1.0), (0.0, 2.0), (0.0, 1.0)));
-    for outside in [[0.5, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 3.0, 0.0], [f64::NAN, 0.0, 0.0], [f64::INFINITY, 0.0, 0.0]] {
+    assert_eq!(
+        (problem.interval(0), problem.interval(1), problem.interval(2)),
+        ((0.0, 1.0), (0.0, 2.0), (0.0, 1.0))
+    );
+    for outside in
+        [[0.5, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 3.0, 0.0], [f64::NAN, 0.0, 0.0], [f64::INFINITY, 0.0, 0.0]]
+    {
         assert!(matches!(problem.evaluate(&outside), Err(ProblemError::OffGrid { .. })), "{outside:?}");
     }
     assert!(matches!(problem.evaluate(&[0.0]), Err(ProblemError::WrongLength { .. })));
@@ -119,10 +127,16 @@ fn a_folder_that_is_no_table_says_where_what_and_how() {
         (values(json!([1, 2, 2])), "rising or falling"),
         (values(json!([1, 2, "x"])), "invalid type"),
         (values(json!([1, 2])), "f1.u16 has 24 bytes, but 2 × 2 × 2 = 8 settings take 16"),
-        (read(&about(), &entries()[..11]).unwrap_err().to_string(), "has 22 bytes, but 2 × 3 × 2 = 12 settings take 24"),
+        (
+            read(&about(), &entries()[..11]).unwrap_err().to_string(),
+            "has 22 bytes, but 2 × 3 × 2 = 12 settings take 24",
+        ),
         (read(&about(), &[7; 12]).unwrap_err().to_string(), "every entry of f1.u16 is 7"),
         (Table::read(folder("{\n  name", &entries()).path()).unwrap_err().to_string(), "line 2"),
-        (Table::read(Path::new("no/such/folder")).unwrap_err().to_string(), "cannot read no/such/folder/table.json"),
+        (
+            Table::read(Path::new("no/such/folder")).unwrap_err().to_string(),
+            "cannot read no/such/folder/table.json",
+        ),
     ];
     for (said, wanted) in complaints {
         assert!(said.contains(wanted), "{said} does not say {wanted}");
