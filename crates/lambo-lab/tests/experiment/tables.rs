@@ -161,7 +161,7 @@ fn a_panel_over_a_table_says_when_a_run_was_within_five_percent() {
     assert!(lines.iter().all(|line| columns(line) == columns(lines[0])), "{text}");
     let compared = compare::compare(&summary, &summary, None).unwrap();
     assert_eq!(compared.rows.iter().filter(|row| row.measure == "cost_to_5%").count(), 3);
-    assert!(tournament::hold(&[summary.clone()], None, "random", Some(WITHIN)).is_ok());
+    assert!(tournament::hold(std::slice::from_ref(&summary), None, "random", Some(WITHIN)).is_ok());
     assert!(tournament::hold(&[summary], None, "random", Some("7%")).is_err());
     let svg = std::fs::read_to_string(folder.join("figure.svg")).unwrap();
     assert!(svg.contains("hours spent (a full run takes 15.000 s)") && svg.contains("within 5% of the best"));
@@ -180,11 +180,14 @@ fn runs_over_a_table_that_was_computed_anew_are_refused() {
     assert!(said.contains("table was"), "{said}");
 }
 
+/// Panel, table, lengths of the grids of each module, costs.
+type Shape<'a> = (&'a str, &'a str, &'a [&'a [usize]], &'a [f64]);
+
 /// The plans of panels G and H in a folder whose tables are small.
 #[test]
 fn the_panels_over_tables_run_at_toy_size_with_the_papers_costs_and_with_measured_ones() {
     let experiments = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
-    let shapes: [(&str, &str, &[&[usize]], &[f64]); 2] = [
+    let shapes: [Shape<'_>; 2] = [
         ("g", "microct-2", &[&[6, 3], &[5, 3, 4]], &[325.0, 55.0]),
         ("h", "microct-3", &[&[2, 3], &[4, 3], &[5, 3, 4]], &[326.0, 325.0, 55.0]),
     ];
