@@ -127,6 +127,11 @@ const ITEMS: &[Item] = &[
         how: How::Panels("shifted/plan.toml"),
     },
     Item {
+        name: "microct",
+        about: "lambo tunes the imaging pipeline, U-Nets and all, within five minutes of commands",
+        how: How::Cargo("xtask microct"),
+    },
+    Item {
         name: "panels-tables",
         about: "panels G and H over the tables of the neuroimaging pipeline, with the paper's costs and with measured ones",
         how: How::Cargo(

@@ -2,6 +2,7 @@
 
 mod evidence;
 mod fuzz;
+mod microct;
 mod peers;
 mod quickstart;
 mod step;
@@ -40,6 +41,11 @@ enum Chore {
         after_help = "Examples:\n  cargo xtask peers\n  cargo xtask peers --n 50 --objective smooth --repeats 3\n  cargo xtask peers --json > peers.json\n  cargo xtask peers play\n  cargo xtask peers play experiments/panel-a/plan.toml --peers botorch-logei --sims 30"
     )]
     Peers(peers::Options),
+    /// Build the imaging example, tune its pipeline and write its report; or measure its stages, or compute its tables.
+    #[command(
+        after_help = "Examples:\n  cargo xtask microct\n  cargo xtask microct measure --date 2026-11-16\n  cargo xtask microct tables --date 2026-11-16"
+    )]
+    Microct(microct::Options),
     /// Build lambo and the quickstart example, tune the example's pipeline and write its report.
     #[command(after_help = "Example:\n  cargo xtask quickstart")]
     Quickstart,
@@ -54,6 +60,7 @@ fn main() -> ExitCode {
         Chore::Tidy => tidy::run(),
         Chore::Evidence(options) => evidence::run(&options),
         Chore::Fuzz(options) => fuzz::run(&options),
+        Chore::Microct(options) => microct::run(&options),
         Chore::Peers(options) => peers::run(&options),
         Chore::Quickstart => quickstart::run(),
     };

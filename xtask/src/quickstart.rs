@@ -55,7 +55,7 @@ fn below_root(named: Option<PathBuf>) -> PathBuf {
 }
 
 /// The command as one would type it in the root of the workspace.
-fn shown(command: &Command) -> String {
+pub fn shown(command: &Command) -> String {
     let short = |text: &std::ffi::OsStr| {
         let path = Path::new(text);
         path.strip_prefix(step::root()).unwrap_or(path).display().to_string()

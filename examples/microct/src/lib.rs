@@ -1,0 +1,10 @@
+//! The stages of the microCT pipeline.
+
+pub mod denoise;
+pub mod measure;
+pub mod phantom;
+pub mod picture;
+pub mod reconstruct;
+pub mod table;
+pub mod unet;
+pub mod volume;

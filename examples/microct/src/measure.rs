@@ -1,0 +1,83 @@
+//! `microct measure`: what each stage takes, as processes run it, at settings drawn at random.
+
+use crate::table::{Grid, Seconds, spread_of};
+use anyhow::{Context, Result, ensure};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// Measure what each stage takes as a process, at random settings.
+#[derive(Debug, clap::Args)]
+pub struct Options {
+    /// Directory that `microct phantom` has written
+    #[arg(long, value_name = "DATA")]
+    pub data: PathBuf,
+    /// Runs of the whole pipeline
+    #[arg(long, default_value_t = 10)]
+    pub runs: usize,
+    /// What the settings come from
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// File to write
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// The day, to be written into the file
+    #[arg(long, default_value = "")]
+    pub date: String,
+}
+
+/// Runs the subcommand.
+pub fn run(options: &Options) -> Result<()> {
+    ensure!(options.runs >= 2, "--runs is {}; give at least 2, so that there is a spread", options.runs);
+    let scratch = options.out.with_extension("scratch");
+    crate::volume::directory(&scratch)?;
+    let grid = Grid::three();
+    let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
+    let mut found: Vec<Vec<f64>> = vec![Vec::new(); grid.stages.len()];
+    for run in 0..options.runs {
+        let mut before = options.data.clone();
+        for (stage, (name, axes)) in grid.stages.iter().enumerate() {
+            let out = scratch.join(name);
+            let mut command = Command::new(std::env::current_exe().context("cannot find this program")?);
+            command.arg(name).arg("--in").arg(&before).arg("--out").arg(&out).stdout(Stdio::null());
+            if *name != "denoise" {
+                command.arg("--truth").arg(&options.data);
+            }
+            for axis in axes {
+                let value = axis.values[rng.random_range(0..axis.values.len())];
+                command.arg(format!("--{}", axis.name)).arg(value.to_string());
+            }
+            let started = Instant::now();
+            let status = command.status().with_context(|| format!("cannot run microct {name}"))?;
+            ensure!(status.success(), "microct {name} failed ({status}); what it says is above");
+            let seconds = started.elapsed().as_secs_f64();
+            eprintln!("run {} of {}: {name} {seconds:.2} s", run + 1, options.runs);
+            found[stage].push(seconds);
+            before = out;
+        }
+    }
+    write(&options.out, &grid, &found, options)?;
+    std::fs::remove_dir_all(&scratch).with_context(|| format!("cannot remove {}", scratch.display()))
+}
+
+fn write(file: &Path, grid: &Grid, found: &[Vec<f64>], options: &Options) -> Result<()> {
+    let stages: Vec<(&str, Seconds)> =
+        grid.stages.iter().zip(found).map(|((name, _), seconds)| (*name, spread_of(seconds))).collect();
+    let mut report = serde_json::Map::new();
+    for (name, seconds) in &stages {
+        println!("{name:>12}: {:.2} ± {:.2} s", seconds.mean, seconds.sd);
+        report.insert((*name).to_owned(), serde_json::to_value(seconds)?);
+    }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    report.insert(
+        "made".to_owned(),
+        serde_json::json!({
+            "command": format!("microct measure --runs {} --seed {}", options.runs, options.seed), "date": options.date,
+            "cores": cores, "version": env!("CARGO_PKG_VERSION"),
+        }),
+    );
+    std::fs::write(file, serde_json::to_string_pretty(&report)? + "\n")
+        .with_context(|| format!("cannot write {}", file.display()))
+}

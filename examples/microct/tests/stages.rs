@@ -1,0 +1,184 @@
+//! The program from files to files: the whole chain at a small size, the same bytes again, and what it says about wrong input.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{fine, microct, number, refused, small_phantom};
+use std::process::Command;
+
+const UNET: [&str; 9] = ["unet", "--in", "data", "--truth", "data", "--crops", "24", "--lr", "0.01"];
+
+#[test]
+fn the_whole_chain_goes_from_a_phantom_to_a_score() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    small_phantom(at);
+    fine(at, &["denoise", "--in", "data", "--strength", "4", "--contrast", "1.2", "--out", "clean"]);
+    let said = fine(
+        at,
+        &[
+            "unet", "--in", "clean", "--truth", "data", "--lr", "0.01", "--batch", "4", "--crops", "48",
+            "--out", "maps",
+        ],
+    );
+    assert!(said.starts_with("12 steps in "), "{said}");
+    let training = at.join("maps/training.json");
+    let losses: serde_json::Value = serde_json::from_slice(&std::fs::read(&training).unwrap()).unwrap();
+    let first = losses["losses"][0].as_f64().unwrap();
+    assert!(number(&training, "training_loss") < 0.8 * first, "nothing was learnt: {losses}");
+    assert!(number(&training, "validation_loss") < first);
+
+    fine(
+        at,
+        &[
+            "reconstruct",
+            "--in",
+            "maps",
+            "--truth",
+            "data",
+            "--purity",
+            "0.51",
+            "--opening",
+            "0",
+            "--extent",
+            "0.3",
+            "--out",
+            "cells",
+        ],
+    );
+    let f1 = number(&at.join("cells/result.json"), "f1");
+    assert!((0.0..=1.0).contains(&f1));
+    assert!(at.join("cells/cells.npy").is_file() && at.join("cells/cells.csv").is_file());
+}
+
+#[test]
+fn the_truth_itself_scores_one() {
+    let folder = tempfile::tempdir().unwrap();
+    small_phantom(folder.path());
+    let cells: ndarray::Array3<u16> =
+        microct::volume::read(&folder.path().join("data/cells.npy"), "the cells").unwrap();
+    let (z, y, x) = cells.dim();
+    let certain = ndarray::Array4::from_shape_fn((2, z, y, x), |(map, z, y, x)| {
+        if map == 0 && cells[(z, y, x)] > 0 { 255u8 } else { 0 }
+    });
+    std::fs::create_dir(folder.path().join("maps")).unwrap();
+    microct::volume::write(&folder.path().join("maps/probability.npy"), &certain).unwrap();
+    fine(
+        folder.path(),
+        &[
+            "reconstruct",
+            "--in",
+            "maps",
+            "--truth",
+            "data",
+            "--opening",
+            "0",
+            "--extent",
+            "0",
+            "--out",
+            "cells",
+        ],
+    );
+    // Cells that touch are one object to the components: a few may be lost.
+    let f1 = number(&folder.path().join("cells/result.json"), "f1");
+    assert!(f1 > 0.9, "{f1}");
+}
+
+#[test]
+fn a_training_is_the_same_to_the_byte_for_a_seed_whatever_the_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    small_phantom(folder.path());
+    let maps = |threads: &str, seed: &str, out: &str| {
+        let done = Command::new(env!("CARGO_BIN_EXE_microct"))
+            .args(UNET)
+            .args(["--seed", seed, "--out", out])
+            .env("RAYON_NUM_THREADS", threads)
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        assert!(done.status.success());
+        std::fs::read(folder.path().join(out).join("probability.npy")).unwrap()
+    };
+    let once = maps("1", "5", "a");
+    assert!(once == maps("2", "5", "b"));
+    assert!(once != maps("2", "6", "c"));
+}
+
+#[test]
+fn a_training_that_diverges_says_so_and_leaves_no_maps() {
+    let folder = tempfile::tempdir().unwrap();
+    small_phantom(folder.path());
+    let arguments =
+        ["unet", "--in", "data", "--truth", "data", "--crops", "24", "--lr", "1e30", "--out", "maps"];
+    refused(folder.path(), &arguments, &["diverged", "--lr 1e30", "smaller learning rate"]);
+    assert!(!folder.path().join("maps/probability.npy").exists());
+}
+
+#[test]
+fn wrong_input_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    small_phantom(at);
+    let unet = |input: &str, words: &[&str]| {
+        refused(at, &["unet", "--in", input, "--truth", "data", "--crops", "8", "--out", "maps"], words);
+    };
+    unet("nowhere", &["the volume", "nowhere/volume.npy", "microct phantom"]);
+
+    let whole = std::fs::read(at.join("data/volume.npy")).unwrap();
+    std::fs::create_dir(at.join("cut")).unwrap();
+    std::fs::write(at.join("cut/volume.npy"), &whole[..whole.len() / 2]).unwrap();
+    unet("cut", &["cut/volume.npy", "not a whole NumPy file"]);
+    std::fs::write(at.join("cut/volume.npy"), "").unwrap();
+    unet("cut", &["not a whole NumPy file"]);
+
+    fine(at, &["phantom", "--out", "other", "--size", "16,48,48"]);
+    unet("other", &["(16, 48, 48)", "(16, 48, 52)"]);
+    refused(at, &["denoise", "--in", "nowhere", "--out", "clean"], &["nowhere/volume.npy"]);
+    refused(
+        at,
+        &["reconstruct", "--in", "data", "--truth", "data", "--out", "x"],
+        &["probability.npy", "microct unet"],
+    );
+
+    for (knob, value) in [("--lr", "0"), ("--lr", "nan"), ("--batch", "0"), ("--crops", "0")] {
+        refused(at, &["unet", "--in", "data", "--truth", "data", knob, value, "--out", "maps"], &[knob]);
+    }
+    refused(at, &["denoise", "--in", "data", "--strength", "nan", "--out", "clean"], &["strength"]);
+    assert!(!at.join("maps/probability.npy").exists() && !at.join("clean").exists());
+}
+
+#[test]
+fn a_table_goes_on_where_it_was_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    small_phantom(folder.path());
+    let table = |limit: &str| {
+        let arguments = [
+            "table",
+            "--data",
+            "data",
+            "--rows",
+            "rows",
+            "--seconds",
+            "s.json",
+            "--out",
+            "t",
+            "--crops",
+            "8",
+            "--limit",
+            limit,
+        ];
+        let output = microct(folder.path(), &arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let rows = || std::fs::read_dir(folder.path().join("rows")).unwrap().count();
+    assert!(table("1").contains("0 of 505 trainings are done"));
+    assert_eq!(rows(), 1);
+    let first = std::fs::read(folder.path().join("rows/00000.json")).unwrap();
+    assert!(table("2").contains("1 of 505 trainings are done"));
+    assert_eq!(rows(), 3);
+    assert_eq!(std::fs::read(folder.path().join("rows/00000.json")).unwrap(), first);
+    // Rows of other data do not count.
+    fine(folder.path(), &["phantom", "--out", "data", "--size", "16,48,52", "--seed", "4"]);
+    assert!(table("0").contains("0 of 505 trainings are done"));
+}
