@@ -67,3 +67,27 @@ fn a_small_grid_is_searched_to_its_end_and_beyond() {
         assert_eq!(different.len(), 12, "{name}");
     }
 }
+
+#[test]
+fn several_workers_on_a_grid_do_not_repeat_each_other_nor_what_was_told() {
+    for name in NAMES {
+        let mut study = Study::named(grid(3), name, 5).unwrap();
+        let mut seen: BTreeSet<String> = BTreeSet::new();
+        // 4 · 2 · 5 · 3 = 120 points, three at a time; every fifth fails.
+        for round in 0..12 {
+            let open: Vec<_> = (0..3).map(|_| study.ask().unwrap()).collect();
+            for (worker, trial) in open.into_iter().enumerate() {
+                let point = trial.point().clone();
+                let source = study.why(trial.id()).unwrap().source;
+                assert!(
+                    seen.insert(point.to_string()) || source != Source::Model,
+                    "{name}: round {round}, worker {worker} repeats {point}"
+                );
+                match (3 * round + worker) % 5 {
+                    4 => study.tell(trial.fail("broken")).unwrap(),
+                    _ => study.tell(trial.observe(value(&point)).unwrap()).unwrap(),
+                };
+            }
+        }
+    }
+}

@@ -2,6 +2,7 @@
 
 pub mod denoise;
 pub mod measure;
+pub mod parts;
 pub mod phantom;
 pub mod picture;
 pub mod reconstruct;

@@ -31,8 +31,17 @@ pub struct Options {
 /// Runs the subcommand.
 pub fn run(options: &Options) -> Result<()> {
     ensure!(options.runs >= 2, "--runs is {}; give at least 2, so that there is a spread", options.runs);
-    let scratch = options.out.with_extension("scratch");
+    let scratch = std::env::temp_dir().join(format!("microct-measure-{}", std::process::id()));
     crate::volume::directory(&scratch)?;
+    let done =
+        measured(options, &scratch).and_then(|found| write(&options.out, &Grid::three(), &found, options));
+    let removed = std::fs::remove_dir_all(&scratch);
+    done?;
+    removed.with_context(|| format!("cannot remove {}", scratch.display()))
+}
+
+/// Seconds of every run, stage by stage.
+fn measured(options: &Options, scratch: &Path) -> Result<Vec<Vec<f64>>> {
     let grid = Grid::three();
     let mut rng = ChaCha8Rng::seed_from_u64(options.seed);
     let mut found: Vec<Vec<f64>> = vec![Vec::new(); grid.stages.len()];
@@ -58,8 +67,7 @@ pub fn run(options: &Options) -> Result<()> {
             before = out;
         }
     }
-    write(&options.out, &grid, &found, options)?;
-    std::fs::remove_dir_all(&scratch).with_context(|| format!("cannot remove {}", scratch.display()))
+    Ok(found)
 }
 
 fn write(file: &Path, grid: &Grid, found: &[Vec<f64>], options: &Options) -> Result<()> {

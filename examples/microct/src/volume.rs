@@ -1,36 +1,38 @@
-//! Volumes on disk: NumPy files of 3-D arrays, axes (z, y, x), read with messages that say what is wrong with a file.
+//! Volumes on disk: NumPy files of arrays with axes (…, z, y, x), read with messages that say what is wrong with a file.
 
-use anyhow::{Context, Result, bail};
-use ndarray::{Array3, ArrayBase, Data, Dimension, Ix3};
-use ndarray_npy::{ReadNpyExt, ReadableElement, WritableElement, WriteNpyExt};
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use ndarray::{Array, ArrayBase, ArrayView, Data, Dimension, Ix3};
+use ndarray_npy::{ViewElement, ViewNpyExt, WritableElement, WriteNpyExt};
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Write};
-use std::path::Path;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 /// Voxels along z, y and x.
 pub type Size = (usize, usize, usize);
 
-/// Reads a volume; `what` names it in messages, as in "the volume".
-pub fn read<T: ReadableElement + Clone>(path: &Path, what: &str) -> Result<Array3<T>> {
+/// Reads an array; `what` names it in messages, as in "the volume".
+pub fn read<T: ViewElement + Clone, D: Dimension>(path: &Path, what: &str) -> Result<Array<T, D>> {
     let shown = path.display();
-    let file = File::open(path).with_context(|| {
-        format!("cannot open {what} {shown}; `microct phantom` makes one, a stage before this one writes one")
+    // The bytes first: a header that promises more than the file holds is then refused before memory is asked for.
+    let bytes = std::fs::read(path).with_context(|| {
+        format!("cannot read {what} {shown}; `microct phantom` makes the data, `microct denoise` and `microct unet` write what the stage after them reads")
     })?;
-    let mut reader = BufReader::with_capacity(1 << 20, file);
-    let volume = Array3::<T>::read_npy(&mut reader).with_context(|| {
-        format!(
-            "{what} {shown} is not a whole NumPy file of a 3-D array with elements of type {}; make it anew",
+    let view = ArrayView::<T, D>::view_npy(&bytes).map_err(|error| {
+        // Causes repeat themselves, and the parser draws its own over several lines.
+        let reason = error.to_string();
+        let reason = reason.lines().next().unwrap_or_default();
+        anyhow!(
+            "{what} {shown} is not a whole NumPy file of a {}-D array with elements of type {} ({reason}); make it anew",
+            D::NDIM.unwrap_or_default(),
             std::any::type_name::<T>()
         )
     })?;
-    if volume.is_empty() {
-        bail!("{what} {shown} has no voxels: its shape is {:?}", volume.dim());
-    }
+    ensure!(!view.is_empty(), "{what} {shown} has no voxels: its shape is {:?}", view.shape());
     // Every loop over voxels expects rows along x to be contiguous.
-    Ok(if volume.is_standard_layout() { volume } else { volume.as_standard_layout().to_owned() })
+    Ok(view.as_standard_layout().into_owned())
 }
 
-/// Writes a volume.
+/// Writes an array.
 pub fn write<T: WritableElement, S: Data<Elem = T>, D: Dimension>(
     path: &Path,
     volume: &ArrayBase<S, D>,
@@ -50,10 +52,18 @@ pub fn same_shape<A, B>(
         return Ok(());
     }
     bail!(
-        "{one} has {:?} voxels along z, y and x, {other} has {:?}; both must come from the same phantom or scan",
+        "voxels along z, y and x differ: {:?} in {one}, {:?} in {other}; both must come from the same phantom or scan",
         first.dim(),
         second.dim()
     );
+}
+
+/// Refuses to write a file over one that is read.
+pub fn not_over(input: &Path, output: &Path) -> Result<()> {
+    let same =
+        matches!((input.canonicalize(), output.canonicalize()), (Ok(input), Ok(output)) if input == output);
+    ensure!(!same, "--out would overwrite {}, which is read; name another directory", input.display());
+    Ok(())
 }
 
 /// A directory to write into, made if it is not there.
@@ -62,8 +72,8 @@ pub fn directory(path: &Path) -> Result<()> {
 }
 
 /// `name` inside a directory, or the file itself if the path is one.
-pub fn inside(path: &Path, name: &str) -> std::path::PathBuf {
-    if path.extension().is_some_and(|extension| extension == "npy") {
+pub fn inside(path: &Path, name: &str) -> PathBuf {
+    if path.extension().is_some_and(|extension| extension == "npy") || path.is_file() {
         path.to_owned()
     } else {
         path.join(name)

@@ -144,6 +144,8 @@ fn wrong_input_is_named() {
         refused(at, &["unet", "--in", "data", "--truth", "data", knob, value, "--out", "maps"], &[knob]);
     }
     refused(at, &["denoise", "--in", "data", "--strength", "nan", "--out", "clean"], &["strength"]);
+    refused(at, &["denoise", "--in", "data", "--strength", "-1", "--out", "clean"], &["strength is -1"]);
+    refused(at, &["denoise", "--in", "data", "--out", "data"], &["overwrite"]);
     assert!(!at.join("maps/probability.npy").exists() && !at.join("clean").exists());
 }
 
@@ -151,6 +153,12 @@ fn wrong_input_is_named() {
 fn a_table_goes_on_where_it_was_stopped() {
     let folder = tempfile::tempdir().unwrap();
     small_phantom(folder.path());
+    let table =
+        ["table", "--data", "data", "--rows", "rows", "--seconds", "s.json", "--out", "t", "--crops", "8"];
+    refused(folder.path(), &table, &["s.json", "microct measure"]);
+    let stage = "{ \"mean\": 1.0, \"sd\": 0.1 }";
+    let seconds = format!("{{ \"unet\": {stage}, \"reconstruct\": {stage} }}");
+    std::fs::write(folder.path().join("s.json"), seconds).unwrap();
     let table = |limit: &str| {
         let arguments = [
             "table",
@@ -173,12 +181,63 @@ fn a_table_goes_on_where_it_was_stopped() {
     };
     let rows = || std::fs::read_dir(folder.path().join("rows")).unwrap().count();
     assert!(table("1").contains("0 of 505 trainings are done"));
-    assert_eq!(rows(), 1);
+    assert_eq!(rows(), 2, "a row and the lock");
     let first = std::fs::read(folder.path().join("rows/00000.json")).unwrap();
     assert!(table("2").contains("1 of 505 trainings are done"));
-    assert_eq!(rows(), 3);
+    assert_eq!(rows(), 4);
     assert_eq!(std::fs::read(folder.path().join("rows/00000.json")).unwrap(), first);
-    // Rows of other data do not count.
+    // Rows of other data are not overwritten.
     fine(folder.path(), &["phantom", "--out", "data", "--size", "16,48,52", "--seed", "4"]);
-    assert!(table("0").contains("0 of 505 trainings are done"));
+    let arguments =
+        ["table", "--data", "data", "--rows", "rows", "--seconds", "s.json", "--out", "t", "--crops", "8"];
+    refused(folder.path(), &arguments, &["00000.json", "other data or settings"]);
+}
+
+#[test]
+fn what_would_make_a_score_meaningless_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    small_phantom(at);
+    fine(at, &["unet", "--in", "data", "--truth", "data", "--crops", "8", "--out", "maps"]);
+    // The truth is not overwritten by what was found.
+    std::fs::create_dir(at.join("copy")).unwrap();
+    std::fs::copy(at.join("data/cells.npy"), at.join("copy/cells.npy")).unwrap();
+    refused(at, &["reconstruct", "--in", "maps", "--truth", "copy", "--out", "copy"], &["overwrite"]);
+    assert_eq!(
+        std::fs::read(at.join("copy/cells.npy")).unwrap(),
+        std::fs::read(at.join("data/cells.npy")).unwrap()
+    );
+
+    let none = ndarray::Array3::<u16>::zeros((16, 48, 52));
+    microct::volume::write(&at.join("none.npy"), &none).unwrap();
+    refused(
+        at,
+        &["reconstruct", "--in", "maps", "--truth", "none.npy", "--out", "x"],
+        &["none that is scored"],
+    );
+    let strange = ndarray::Array3::<u8>::from_elem((16, 48, 52), 255);
+    microct::volume::write(&at.join("strange.npy"), &strange).unwrap();
+    refused(
+        at,
+        &["unet", "--in", "data", "--truth", "strange.npy", "--out", "x"],
+        &["class 255 at voxel (0, 0, 0)"],
+    );
+    fine(at, &["phantom", "--out", "flat", "--size", "5,48,48"]);
+    refused(at, &["unet", "--in", "flat", "--truth", "flat", "--out", "x"], &["5 slices", "at least 8"]);
+}
+
+#[test]
+fn a_header_that_promises_too_much_is_refused_before_memory_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let header = "{'descr': '|u1', 'fortran_order': False, 'shape': (1048576, 1048576, 4194304), }";
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend(u16::try_from(header.len() + 1).unwrap().to_le_bytes());
+    bytes.extend(header.bytes());
+    bytes.extend(b"\n12345");
+    std::fs::write(folder.path().join("volume.npy"), bytes).unwrap();
+    refused(
+        folder.path(),
+        &["denoise", "--in", "volume.npy", "--out", "x"],
+        &["volume.npy", "not a whole NumPy file"],
+    );
 }

@@ -36,13 +36,13 @@ impl<'a> View<'a> {
         self.open().any(|open| open == point)
     }
 
-    /// The codes of all points whose trials have ended, where the space has any that can be met twice.
+    /// The codes of all points that were proposed, where the space has any that can be met twice; what is open will be told.
     pub(super) fn told(&self) -> Result<Arc<Told>, SpaceError> {
         if self.space.axes().iter().all(|axis| *axis == Axis::Continuous) {
             return Ok(Arc::default());
         }
-        let ended = self.trials.iter().filter(|trial| !trial.is_open());
-        let codes = ended.map(|trial| self.space.encode(trial.point())).collect::<Result<Vec<_>, _>>()?;
+        let codes = self.trials.iter().map(|trial| self.space.encode(trial.point()));
+        let codes = codes.collect::<Result<Vec<_>, _>>()?;
         Ok(Arc::new(Told::new(codes)))
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Settings, denoise};
 use crate::volume;
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use ndarray::Array3;
 use std::path::PathBuf;
 
@@ -13,10 +13,10 @@ pub struct Options {
     #[arg(long = "in", value_name = "DIR_OR_VOLUME")]
     pub input: PathBuf,
     /// How different in grey levels two places may be and still be averaged, usually 1 to 15
-    #[arg(long, default_value_t = 5.0)]
+    #[arg(long, default_value_t = 5.0, allow_negative_numbers = true)]
     pub strength: f64,
     /// Factor by which grey levels move away from their median, usually 1 to 2
-    #[arg(long, default_value_t = 1.3)]
+    #[arg(long, default_value_t = 1.3, allow_negative_numbers = true)]
     pub contrast: f64,
     /// Directory to write `volume.npy` into
     #[arg(long, value_name = "DIR")]
@@ -29,9 +29,7 @@ pub fn run(options: &Options) -> Result<()> {
     settings.check()?;
     let input = volume::inside(&options.input, "volume.npy");
     let output = options.out.join("volume.npy");
-    let same =
-        matches!((input.canonicalize(), output.canonicalize()), (Ok(input), Ok(output)) if input == output);
-    ensure!(!same, "--out would overwrite the volume {}; name another directory", input.display());
+    volume::not_over(&input, &output)?;
     let volume: Array3<u8> = volume::read(&input, "the volume")?;
     let denoised = denoise(volume.view(), &settings)?;
     volume::directory(&options.out)?;

@@ -19,19 +19,19 @@ pub struct Options {
     #[arg(long, value_name = "Z,Y,X", default_value = "64,192,192", value_parser = parse_size)]
     size: Size,
     /// Noise amplitude as a multiple of the measured one.
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     noise: Option<f32>,
     /// Correlation length of the finer noise in voxels.
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     correlation: Option<f32>,
     /// Spread of the cells' contrast in units of its mean.
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     contrast_spread: Option<f32>,
     /// Pale spots that are no cells, per cell.
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     ghosts: Option<f32>,
     /// Amplitude of ring artefacts in grey levels.
-    #[arg(long)]
+    #[arg(long, allow_negative_numbers = true)]
     rings: Option<f32>,
 }
 

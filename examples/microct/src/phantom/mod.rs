@@ -3,7 +3,7 @@
 //! Regions are laid out first, axon bundles painted into them, vessels grown, cells placed where there is room,
 //! and noise added last. Sizes and densities come from annotated slices (`recipe.rs` holds them all);
 //! numbers of cells, lengths of vessels and shares of axons are fixed, only their places are random,
-//! so that every seed gives a volume with the same statistics.
+//! so that volumes of different seeds have similar statistics. The usual seed is the one that they were compared with real ones for.
 
 mod axons;
 mod canvas;

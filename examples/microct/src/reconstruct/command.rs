@@ -4,11 +4,8 @@ use super::{Reconstruction, Settings, Truth, reconstruct};
 use crate::volume;
 use anyhow::{Context, Result, ensure};
 use ndarray::{Array3, Array4, Axis};
-use ndarray_npy::ReadNpyExt;
 use serde::Serialize;
 use std::fmt::Write;
-use std::fs::File;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 /// Find cells in probabilities and score them against the truth.
@@ -21,13 +18,13 @@ pub struct Options {
     #[arg(long, value_name = "DATA")]
     pub truth: PathBuf,
     /// Least probability of a voxel of a cell, 0 to 1
-    #[arg(long, default_value_t = 0.6)]
+    #[arg(long, default_value_t = 0.6, allow_negative_numbers = true)]
     pub purity: f64,
     /// Radius in voxels of the ball of the 3-D opening: 0 (none), 1 or 2
     #[arg(long, default_value_t = 1)]
     pub opening: usize,
     /// Least share of its bounding box that a cell fills, 0 to 1
-    #[arg(long, default_value_t = 0.4)]
+    #[arg(long, default_value_t = 0.4, allow_negative_numbers = true)]
     pub extent: f64,
     /// Directory to write `result.json`, `cells.npy` and `cells.csv` into
     #[arg(long, value_name = "DIR")]
@@ -58,11 +55,15 @@ pub fn run(options: &Options) -> Result<()> {
     settings.check()?;
     let probability = read_probability(&volume::inside(&options.input, "probability.npy"))?;
     let probability = probability.index_axis(Axis(0), 0);
-    let instances: Array3<u16> =
-        volume::read(&volume::inside(&options.truth, "cells.npy"), "the true cells")?;
+    let cells = volume::inside(&options.truth, "cells.npy");
+    volume::not_over(&cells, &options.out.join("cells.npy"))?;
+    let instances: Array3<u16> = volume::read(&cells, "the true cells")?;
     volume::same_shape(("the probability of cells", &probability), ("the true cells", &instances))?;
 
-    let found = reconstruct(probability, &Truth::new(instances.view()), &settings)?;
+    let truth = Truth::new(instances.view());
+    truth.check()?;
+
+    let found = reconstruct(probability, &truth, &settings)?;
     volume::directory(&options.out)?;
     volume::write(&options.out.join("cells.npy"), &found.labels)?;
     write_text(&options.out.join("cells.csv"), &table(&found)?)?;
@@ -72,18 +73,12 @@ pub fn run(options: &Options) -> Result<()> {
 
 /// Reads the probabilities of the two classes, shape (2, z, y, x).
 fn read_probability(path: &Path) -> Result<Array4<u8>> {
-    let shown = path.display();
-    let file = File::open(path).with_context(|| {
-        format!("cannot open the probabilities {shown}; `microct unet` writes them into its --out directory")
-    })?;
-    let mut reader = BufReader::with_capacity(1 << 20, file);
-    let probability = Array4::<u8>::read_npy(&mut reader).with_context(|| {
-        format!("the probabilities {shown} are not a whole NumPy file of a 4-D array of u8; run `microct unet` anew")
-    })?;
+    let probability: Array4<u8> = volume::read(path, "the probability maps")?;
     let shape = probability.dim();
     ensure!(
-        shape.0 == 2 && !probability.is_empty(),
-        "the probabilities {shown} have the shape {shape:?}; (2, z, y, x) is needed: the probability of cell, of vessel"
+        shape.0 == 2,
+        "the probability maps {} have the shape {shape:?}; (2, z, y, x) is needed, as `microct unet` writes them: of cells, of vessels",
+        path.display()
     );
     Ok(probability)
 }

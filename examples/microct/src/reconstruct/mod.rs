@@ -20,7 +20,7 @@ mod tests;
 
 pub use command::{Options, run};
 pub use score::{OVERLAP, Score, Truth};
-pub use shape::{Object, SPECK, scored_from};
+pub use shape::{Object, SPECK};
 
 use anyhow::{Context, Result, bail, ensure};
 use bits::Bits;

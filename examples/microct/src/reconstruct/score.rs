@@ -5,8 +5,10 @@
 //! Only objects whose centroid lies past the first quarter of the slices count, on both sides.
 
 use super::components::Run;
-use super::shape::{Object, scored_from};
+use super::shape::Object;
+use crate::parts::scored_from;
 use crate::volume::Size;
+use anyhow::{Result, ensure};
 use ndarray::ArrayView3;
 
 /// The least overlap of a match: a found cell one voxel too thin all round a body 8 voxels across still has 0.42.
@@ -43,6 +45,17 @@ pub(super) struct Pair {
 }
 
 impl Truth {
+    /// Refuses a truth against which every result would score 0.
+    pub fn check(&self) -> Result<()> {
+        ensure!(
+            self.cells() > 0,
+            "the true cells hold none that is scored: cells count from slice {} of {} on; give a deeper volume or other cells",
+            scored_from(self.size().0),
+            self.size().0
+        );
+        Ok(())
+    }
+
     /// The truth of a volume of instance numbers, 0 where there is no cell.
     pub fn new(instances: ArrayView3<u16>) -> Self {
         let size = instances.dim();

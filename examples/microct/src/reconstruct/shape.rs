@@ -3,6 +3,7 @@
 //! extent = voxels / voxels of the bounding box; a ball has π/6 ≈ 0.52, a straight tube along an axis π/4, an oblique one far less.
 
 use super::components::Components;
+use crate::parts::scored_from;
 
 /// Components of fewer voxels are specks of noise: the ball of radius 1, the smallest thing that an opening leaves, has 7,
 /// and a cell body of 8 voxels across has some 270.
@@ -54,11 +55,6 @@ impl Object {
             self.high[axis] = self.high[axis].max(high);
         }
     }
-}
-
-/// The first slice that is scored: a quarter of the depth belongs to training and validation.
-pub fn scored_from(depth: usize) -> usize {
-    depth / 4
 }
 
 /// The objects among the components, and for each component the number of its object, none for specks.

@@ -4,7 +4,7 @@ use super::Seconds;
 use super::{Data, Grid, Rows, Table, compute, keys};
 use crate::unet::CROPS;
 use crate::volume;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use std::path::{Path, PathBuf};
 
 /// Compute F1 over a whole grid of settings by training every U-Net of it; goes on where it was stopped.
@@ -39,6 +39,9 @@ pub struct Options {
     pub date: String,
 }
 
+/// Threads beyond any machine.
+const MOST_JOBS: usize = 1024;
+
 /// Runs the subcommand.
 pub fn run(options: &Options) -> Result<()> {
     let data = Data {
@@ -49,17 +52,27 @@ pub fn run(options: &Options) -> Result<()> {
     volume::same_shape(("the volume", &data.volume), ("the annotation", &data.truth))?;
     volume::same_shape(("the volume", &data.volume), ("the true cells", &data.cells))?;
     let grid = if options.stages == 2 { Grid::two() } else { Grid::three() };
+    // What can be wrong is found out now, not after the hours.
+    let seconds = read_seconds(&options.seconds)?;
+    for (stage, _) in &grid.stages {
+        seconds_of(&seconds, stage, &options.seconds)?;
+    }
+    volume::directory(&options.out)?;
     let rows = Rows::open(&options.rows)?;
-    let jobs = options.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = options.jobs.unwrap_or(cores).clamp(1, MOST_JOBS);
     let missing = compute(&data, &grid, &rows, jobs, options.limit.unwrap_or(usize::MAX), options.crops)?;
     if missing > 0 {
         println!("{missing} trainings are left; run the same command again to go on");
         return Ok(());
     }
     let table = Table::read(grid.clone(), &rows, &keys(&data, &grid, options.crops))?;
-    let seconds = read_seconds(&options.seconds)?;
+    ensure!(
+        table.best() > 0.0,
+        "no setting finds a single cell: something is wrong with the data, and the table is not written"
+    );
     let made = serde_json::json!({
-        "command": format!("microct table --stages {}", options.stages), "date": options.date, "cores": jobs,
+        "command": format!("microct table --stages {}", options.stages), "date": options.date, "cores": cores,
         "version": env!("CARGO_PKG_VERSION"), "size": data.volume.dim(), "crops": options.crops,
     });
     table.write(&options.out, &|stage| seconds_of(&seconds, stage, &options.seconds), &made)?;

@@ -34,7 +34,7 @@ pub struct Training {
 impl Grid {
     /// The two-stage grid of the paper: 505 U-Nets × 1,200 reconstructions of the volume as it is.
     pub fn two() -> Self {
-        let lr = std::iter::once(1e-7).chain((1..=100).map(|step| f64::from(step) * 1e-3)).collect();
+        let lr = std::iter::once(1e-7).chain((1..=100).map(|step| f64::from(step) / 1000.0)).collect();
         let unet = vec![axis("lr", lr), axis("batch", evenly(4.0, 12.0, 5))];
         Self { name: "microct-2", stages: vec![("unet", unet), ("reconstruct", reconstruct())] }
     }

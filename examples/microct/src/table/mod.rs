@@ -23,6 +23,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
+/// To be raised when stages give other numbers for the same data and settings: rows of another format are not mixed in.
+const FORMAT: u32 = 1;
 /// Weights and crops of all trainings come from it.
 const SEED: u64 = 1;
 
@@ -47,8 +49,10 @@ pub fn compute(
     crops: usize,
 ) -> Result<usize> {
     let truth = Truth::new(data.cells.view());
+    truth.check()?;
     let trainings = grid.trainings();
     let (keys, length) = (keys(data, grid, crops), row_length(grid));
+    rows.check(&keys)?;
     let missing: Vec<usize> =
         (0..trainings.len()).filter(|&row| rows.find(row, &keys[row], length).is_none()).collect();
     let todo = &missing[..missing.len().min(limit)];
@@ -106,12 +110,11 @@ pub fn keys(data: &Data, grid: &Grid, crops: usize) -> Vec<String> {
     let bytes = data.volume.iter().chain(&data.truth).copied();
     let data = fingerprint(bytes.chain(data.cells.iter().flat_map(|cell| cell.to_le_bytes())));
     let trainings = grid.trainings();
+    let (purities, openings, extents) = grid.reconstructions();
+    let settings = purities.iter().chain(&extents).flat_map(|share| share.to_le_bytes());
+    let settings = fingerprint(settings.chain(openings.iter().map(|&opening| opening as u8)));
     let key = |training: &Training| {
-        format!(
-            "{} data {data:016x} seed {SEED} crops {crops} overlap {}: {training}",
-            env!("CARGO_PKG_VERSION"),
-            reconstruct::OVERLAP
-        )
+        format!("format {FORMAT} data {data:016x} settings {settings:016x} crops {crops}: {training}")
     };
     trainings.iter().map(key).collect()
 }
@@ -150,7 +153,11 @@ fn row(
             let f1 = reconstruct::grid(cells, truth, &purities, &openings, &extents)?;
             (f1.into_iter().map(rows::packed).collect(), Some(validation), None)
         }
-        Err(error) => (vec![0; row_length(grid)], None, Some(format!("{error:#}"))),
+        // Only a training that went wrong is a result; anything else is an error.
+        Err(error) if error.is::<unet::Diverged>() => {
+            (vec![0; row_length(grid)], None, Some(format!("{error:#}")))
+        }
+        Err(error) => return Err(error),
     };
     let reconstruct_seconds = clock.lap() / row_length(grid) as f64;
     Ok(Row { key: key.to_owned(), unet_seconds, reconstruct_seconds, validation, failure, f1 })

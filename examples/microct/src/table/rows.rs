@@ -1,7 +1,8 @@
 //! The rows of a table on disk: one file for each training that is done, so that a computation that was stopped goes on.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 /// F1 = 1 in the table's whole numbers.
@@ -28,18 +29,47 @@ pub struct Row {
 #[derive(Debug)]
 pub struct Rows {
     folder: PathBuf,
+    _lock: File,
 }
 
 impl Rows {
-    /// The rows in `folder`, which is made if it is not there.
+    /// The rows in `folder`, which is made if it is not there, and is nobody else's until this is dropped.
     pub fn open(folder: &Path) -> Result<Self> {
         crate::volume::directory(folder)?;
-        Ok(Self { folder: folder.to_owned() })
+        let file = folder.join("lock");
+        let lock = File::create(&file).with_context(|| format!("cannot write {}", file.display()))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self { folder: folder.to_owned(), _lock: lock }),
+            Err(TryLockError::WouldBlock) => {
+                bail!(
+                    "another process computes rows in {}; wait for it or name another directory",
+                    folder.display()
+                )
+            }
+            Err(TryLockError::Error(error)) => {
+                Err(error).with_context(|| format!("cannot lock {}", file.display()))
+            }
+        }
+    }
+
+    /// Refuses a folder with rows that belong to something else: they took hours, and would be overwritten.
+    pub fn check(&self, keys: &[String]) -> Result<()> {
+        for (number, key) in keys.iter().enumerate() {
+            match self.read(number) {
+                Some(row) if row.key != *key => bail!(
+                    "{} is of other data or settings ({}, wanted is {key}); name another directory or delete this one",
+                    self.file(number).display(),
+                    row.key
+                ),
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// Row `number`, if it is there, whole, and of this key and length.
     pub fn find(&self, number: usize, key: &str, length: usize) -> Option<Row> {
-        let row: Row = serde_json::from_slice(&std::fs::read(self.file(number)).ok()?).ok()?;
+        let row = self.read(number)?;
         (row.key == key && row.f1.len() == length).then_some(row)
     }
 
@@ -51,6 +81,10 @@ impl Rows {
         written
             .and_then(|()| std::fs::rename(&part, &file))
             .with_context(|| format!("cannot write {}", file.display()))
+    }
+
+    fn read(&self, number: usize) -> Option<Row> {
+        serde_json::from_slice(&std::fs::read(self.file(number)).ok()?).ok()
     }
 
     fn file(&self, number: usize) -> PathBuf {
@@ -86,6 +120,28 @@ mod tests {
         assert_eq!(rows.find(4, "a", 2), None);
         std::fs::write(folder.path().join("00003.json"), "{\"key\": \"a\", ").unwrap();
         assert_eq!(rows.find(3, "a", 2), None);
+    }
+
+    #[test]
+    fn a_folder_belongs_to_one_process_and_one_table() {
+        let folder = tempfile::tempdir().unwrap();
+        let rows = Rows::open(folder.path()).unwrap();
+        let complaint = Rows::open(folder.path()).unwrap_err().to_string();
+        assert!(complaint.contains("another process"), "{complaint}");
+        let row = Row {
+            key: "mine".to_owned(),
+            unet_seconds: 0.0,
+            reconstruct_seconds: 0.0,
+            validation: None,
+            failure: None,
+            f1: vec![],
+        };
+        rows.keep(0, &row).unwrap();
+        assert!(rows.check(&["mine".to_owned(), "next".to_owned()]).is_ok());
+        let complaint = rows.check(&["yours".to_owned()]).unwrap_err().to_string();
+        assert!(complaint.contains("(mine, wanted is yours)"), "{complaint}");
+        drop(rows);
+        assert!(Rows::open(folder.path()).is_ok());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::{CROPS, Settings, infer, train};
 use crate::volume;
 use anyhow::{Context, Result};
+use ndarray::Array3;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -17,7 +18,7 @@ pub struct Options {
     #[arg(long, value_name = "DATA")]
     pub truth: PathBuf,
     /// Learning rate: the length of Adam's steps
-    #[arg(long, default_value_t = 0.01)]
+    #[arg(long, default_value_t = 0.01, allow_negative_numbers = true)]
     pub lr: f64,
     /// Crops per step
     #[arg(long, default_value_t = 8)]
@@ -55,8 +56,8 @@ pub fn run(options: &Options) -> Result<()> {
     let settings =
         Settings { lr: options.lr, batch: options.batch, crops: options.crops, seed: options.seed };
     settings.check()?;
-    let volume = volume::read::<u8>(&volume::inside(&options.input, "volume.npy"), "the volume")?;
-    let truth = volume::read::<u8>(&volume::inside(&options.truth, "truth.npy"), "the annotation")?;
+    let volume: Array3<u8> = volume::read(&volume::inside(&options.input, "volume.npy"), "the volume")?;
+    let truth: Array3<u8> = volume::read(&volume::inside(&options.truth, "truth.npy"), "the annotation")?;
     volume::same_shape(("the volume", &volume), ("the annotation", &truth))?;
     volume::directory(&options.out)?;
 

@@ -1,6 +1,7 @@
 //! Training examples: crops of the annotated slices, half of them around a cell, mirrored at random, with a weight for each voxel's true class.
 
 use super::net::{CLASSES, MULTIPLE, SLICES};
+use anyhow::{Result, bail};
 use burn::tensor::{Device, Tensor, TensorData};
 use ndarray::Array3;
 use rand::RngExt;
@@ -27,14 +28,6 @@ pub struct Crops<'a> {
     cells: Vec<(usize, usize, usize)>,
 }
 
-/// The slices to train on and those to validate on, of a volume of this depth: the first 3/16, the next 1/16.
-pub fn split(depth: usize) -> (Range<usize>, Range<usize>) {
-    let trained = (depth * 3 / 16).max(1);
-    // A volume of one slice has to do for both.
-    let first = trained.min(depth.saturating_sub(1));
-    (0..trained, first..(depth / 4).max(first + 1))
-}
-
 /// A slice and its neighbours, which are what the network sees of it; at the ends of the volume the slice stands in for what is missing.
 pub fn around(z: usize, depth: usize) -> [usize; SLICES] {
     [z.saturating_sub(1), z, (z + 1).min(depth.saturating_sub(1))]
@@ -47,10 +40,16 @@ pub fn scaled(grey: u8) -> f32 {
 
 impl<'a> Crops<'a> {
     /// Crops of these slices.
-    pub fn new(volume: &'a Array3<u8>, truth: &'a Array3<u8>, slices: Range<usize>) -> Self {
+    pub fn new(volume: &'a Array3<u8>, truth: &'a Array3<u8>, slices: Range<usize>) -> Result<Self> {
+        if let Some((voxel, class)) = truth.indexed_iter().find(|(_, class)| usize::from(**class) >= CLASSES)
+        {
+            bail!(
+                "the annotation has class {class} at voxel {voxel:?}; there are 0 (background), 1 (axon), 2 (vessel) and 3 (cell)"
+            );
+        }
         let all = truth.indexed_iter().filter(|((z, ..), class)| slices.contains(z) && **class == CELL);
         let cells = all.map(|(voxel, _)| voxel).collect();
-        Self { volume, truth, slices, cells }
+        Ok(Self { volume, truth, slices, cells })
     }
 
     /// Pictures (n, slice, y, x), and for each voxel (n, class, y, x) a weight at its true class, which add up to 1. There may be more
@@ -73,7 +72,7 @@ impl<'a> Crops<'a> {
             }
             for y in 0..h {
                 for x in 0..w {
-                    let class = usize::from(self.truth[(z, row(y), column(x))]).min(CLASSES - 1);
+                    let class = usize::from(self.truth[(z, row(y), column(x))]);
                     weights[((n * CLASSES + class) * h + y) * w + x] = WEIGHTS[class];
                 }
             }
@@ -113,20 +112,17 @@ mod tests {
     use rand::SeedableRng;
 
     #[test]
-    fn slices_are_trained_on_validated_on_or_scored() {
-        assert_eq!(split(64), (0..12, 12..16));
-        assert_eq!(split(16), (0..3, 3..4));
-        for depth in 1..70 {
-            let (trained, validated) = split(depth);
-            assert!(!trained.is_empty() && !validated.is_empty() && validated.end <= depth, "{depth}");
-            assert!(depth < 2 || trained.end <= validated.start, "{depth}");
-        }
+    fn a_class_that_nobody_knows_is_refused() {
+        let mut truth = Array3::zeros((8, 8, 8));
+        truth[(7, 1, 2)] = 4;
+        let complaint = Crops::new(&truth, &truth, 0..1).err().map(|error| error.to_string());
+        assert!(complaint.is_some_and(|text| text.contains("class 4 at voxel (7, 1, 2)")));
     }
 
     #[test]
     fn weights_add_up_to_one_and_sit_at_the_true_class() {
         let truth = Array3::from_shape_fn((4, 40, 36), |(_, y, x)| if (y, x) == (20, 20) { CELL } else { 0 });
-        let crops = Crops::new(&truth, &truth, 0..2);
+        let crops = Crops::new(&truth, &truth, 0..2).unwrap();
         let (pictures, weights) =
             crops.batch(6, &mut ChaCha8Rng::seed_from_u64(1), &burn::tensor::Device::flex());
         assert_eq!((pictures.dims(), weights.dims()), ([6, 3, 32, 32], [6, 4, 32, 32]));

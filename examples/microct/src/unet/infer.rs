@@ -4,7 +4,8 @@
 
 use super::crops::{around, scaled};
 use super::net::{CLASSES, MULTIPLE, Net, SLICES};
-use anyhow::{Context, Result, ensure};
+use super::train::Diverged;
+use anyhow::{Context, Result};
 use burn::tensor::activation::softmax;
 use burn::tensor::{Device, Tensor, TensorData};
 use ndarray::{Array3, Array4, Axis, Zip};
@@ -44,10 +45,9 @@ pub fn infer(net: &Net, volume: &Array3<u8>) -> Result<Array4<u8>> {
             }
         }
     }
-    ensure!(
-        maps.iter().all(|p| p.is_finite()),
-        "the network's answers are not numbers: the training diverged; try a smaller learning rate"
-    );
+    if !maps.iter().all(|p| p.is_finite()) {
+        return Err(Diverged("the network's answers are not numbers".to_owned()).into());
+    }
     for axis in 1..4 {
         smooth(&mut maps, Axis(axis));
     }

@@ -9,4 +9,4 @@ mod train;
 pub use command::{Options, run};
 pub use infer::infer;
 pub use net::Net;
-pub use train::{CROPS, Settings, Trained, train};
+pub use train::{CROPS, Diverged, Settings, Trained, train};

@@ -1,7 +1,8 @@
 //! The network: a U-Net with two poolings, small enough to be trained in seconds on a CPU.
 //!
-//! A block is two 3 × 3 convolutions with rectifiers. Channels: 1 → 8 → 16 → 32 on the way down, back by 2 × 2 transposed
-//! convolutions, each joined by what the same level had on the way down; a 1 × 1 convolution gives the classes.
+//! Three slices come in, with 8, 16 and 32 channels on the way down, and back by 2 × 2 transposed convolutions, each joined by what the same
+//! level had on the way down; a 1 × 1 convolution gives the classes. A level is a block of two 3 × 3 convolutions with rectifiers, but for the finest, the dearest,
+//! which has one.
 
 use burn::module::{Module, Param};
 use burn::nn::conv::{Conv2d, Conv2dConfig, ConvTranspose2d, ConvTranspose2dConfig};
@@ -60,7 +61,7 @@ impl Net {
         }
     }
 
-    /// From pictures (batch, 1, y, x) to scores of the classes (batch, class, y, x).
+    /// From pictures (batch, slice, y, x) to scores of the classes (batch, class, y, x).
     pub fn forward(&self, pictures: Tensor<4>) -> Tensor<4> {
         let fine = relu(self.down1.forward(pictures));
         let middle = self.down2.forward(halve(fine.clone()));

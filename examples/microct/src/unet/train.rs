@@ -1,8 +1,9 @@
 //! Training: random crops, weighted cross-entropy, Adam with steps that shrink to nothing.
 
-use super::crops::{Crops, split};
+use super::crops::Crops;
 use super::net::{MULTIPLE, Net};
-use anyhow::{Result, bail, ensure};
+use crate::parts::{self, FEWEST_SLICES};
+use anyhow::{Result, ensure};
 use burn::module::Module;
 use burn::optim::{AdamConfig, GradientsParams};
 use burn::tensor::activation::log_softmax;
@@ -37,7 +38,7 @@ impl Settings {
     pub fn check(&self) -> Result<()> {
         ensure!(
             self.lr.is_finite() && self.lr > 0.0,
-            "--lr is {}; give a learning rate above 0, such as 0.01",
+            "--lr is {:?}; give a learning rate above 0, such as 0.01",
             self.lr
         );
         ensure!(
@@ -47,6 +48,18 @@ impl Settings {
         );
         ensure!((1..=MOST_CROPS).contains(&self.crops), "--crops is {}; give 1 to {MOST_CROPS}", self.crops);
         Ok(())
+    }
+}
+
+/// A training that went wrong: numbers that are none any more.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diverged(pub(super) String);
+
+impl std::error::Error for Diverged {}
+
+impl std::fmt::Display for Diverged {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the training diverged: {}; try a smaller learning rate", self.0)
     }
 }
 
@@ -69,7 +82,7 @@ impl Trained {
     }
 }
 
-/// Trains a network on the first slices of a volume; see [`split`].
+/// Trains a network on the first slices of a volume; see [`parts`].
 pub fn train(volume: &Array3<u8>, truth: &Array3<u8>, settings: &Settings) -> Result<Trained> {
     settings.check()?;
     let (depth, height, width) = volume.dim();
@@ -77,8 +90,11 @@ pub fn train(volume: &Array3<u8>, truth: &Array3<u8>, settings: &Settings) -> Re
         height >= MULTIPLE && width >= MULTIPLE,
         "slices of {height} × {width} voxels are too small to train on; give at least {MULTIPLE} × {MULTIPLE}"
     );
-    let (trained, validated) = split(depth);
-    let crops = Crops::new(volume, truth, trained);
+    ensure!(
+        depth >= FEWEST_SLICES,
+        "{depth} slices cannot be shared out for training, validation and scoring; give at least {FEWEST_SLICES}"
+    );
+    let crops = Crops::new(volume, truth, parts::trained(depth))?;
     let device = Device::flex().autodiff();
     let mut net = Net::new(settings.seed, &device);
     let mut adam = AdamConfig::new().init();
@@ -96,8 +112,11 @@ pub fn train(volume: &Array3<u8>, truth: &Array3<u8>, settings: &Settings) -> Re
     }
     let net = net.valid();
     // Always the same crops, so that validation losses of different settings compare.
-    let (pictures, weights) =
-        Crops::new(volume, truth, validated).batch(VALIDATED, &mut dice(0, 2), &Device::flex());
+    let (pictures, weights) = Crops::new(volume, truth, parts::validated(depth))?.batch(
+        VALIDATED,
+        &mut dice(0, 2),
+        &Device::flex(),
+    );
     let validation = finite(cross_entropy(net.forward(pictures), weights), settings, steps, steps)?;
     Ok(Trained { net, losses, validation })
 }
@@ -112,11 +131,11 @@ fn finite(loss: Tensor<1>, settings: &Settings, step: usize, steps: usize) -> Re
     let value: f32 =
         loss.try_into_scalar().map_err(|error| anyhow::anyhow!("the loss cannot be read: {error:?}"))?;
     if !value.is_finite() {
-        bail!(
-            "the training diverged: the loss is {value} after {step} of {steps} steps with --lr {} and --batch {}; try a smaller learning rate",
-            settings.lr,
-            settings.batch
-        );
+        let Settings { lr, batch, .. } = settings;
+        // Debug writes 1e30, where Display would write all zeros.
+        let what =
+            format!("the loss is {value} after {step} of {steps} steps with --lr {lr:?} and --batch {batch}");
+        return Err(Diverged(what).into());
     }
     Ok(value)
 }

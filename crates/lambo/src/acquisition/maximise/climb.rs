@@ -73,6 +73,21 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Shows every combination of the jumping decisions, if there are at most this many.
+    pub(super) fn each(&self, most: u64, mut show: impl FnMut(&[f64])) {
+        let count = self.blocks.iter().try_fold(1u64, |count, block| count.checked_mul(block.len()));
+        let Some(count) = count.filter(|count| *count <= most) else { return };
+        let mut x = self.region.lower().to_vec();
+        for number in 0..count {
+            let mut rest = number;
+            for block in &self.blocks {
+                block.write(self.region, rest % block.len(), &mut x);
+                rest /= block.len();
+            }
+            show(&x);
+        }
+    }
+
     /// The points that one jump leads to.
     pub(super) fn neighbours(&self, x: &[f64]) -> Vec<Vec<f64>> {
         let jumps = |block: &Block| -> Vec<Vec<f64>> {

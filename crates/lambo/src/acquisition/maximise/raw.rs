@@ -15,6 +15,9 @@ const PATIENCE: usize = 16;
 /// Widths of the scatter around a hint, as shares of the box: from a fifth down to a five-hundredth, evenly in the logarithm.
 const SCATTER: (f64, f64) = (0.2, 0.002);
 
+/// Points of a grid that are looked through one by one at most, which takes milliseconds.
+const MOST_ENUMERATED: u64 = 1 << 16;
+
 /// Hints that the region holds, points scattered around all hints, and quasi-random points; all allowed, at least one.
 pub(super) fn points(
     maximiser: &Maximiser,
@@ -65,6 +68,14 @@ pub(super) fn points(
         if keep(&x) {
             missing -= 1;
         }
+    }
+    // Chance misses the few points that are left of a grid; one by one they are found.
+    if points.is_empty() && region.leaves_out() {
+        walk.each(MOST_ENUMERATED, |x| {
+            if region.contains(x) {
+                let _ = points.push(x);
+            }
+        });
     }
     if points.is_empty() {
         let space = region.space().ok_or(MaximiseError::NothingAllowed)?;
