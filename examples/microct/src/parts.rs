@@ -5,14 +5,14 @@ use std::ops::Range;
 /// The fewest slices that can be shared out.
 pub const FEWEST_SLICES: usize = 8;
 
-/// The first 3/16 of the slices are annotated for training.
+/// The first 3/16 of the slices are annotated for training, but for one of the first quarter at least.
 pub fn trained(depth: usize) -> Range<usize> {
-    0..depth * 3 / 16
+    0..(depth * 3 / 16).min(scored_from(depth).saturating_sub(1))
 }
 
 /// The next slices, up to a quarter, are annotated for validation.
 pub fn validated(depth: usize) -> Range<usize> {
-    depth * 3 / 16..scored_from(depth)
+    trained(depth).end..scored_from(depth)
 }
 
 /// The first slice of the rest, where objects whose centroid is there are scored.

@@ -183,7 +183,7 @@ fn the_command_takes_a_directory_or_a_file_and_never_overwrites_its_input() {
         out: out.to_owned(),
     };
     let error = format!("{:#}", run(&options(&data, &out)).unwrap_err());
-    assert!(error.contains("cannot open the volume"), "{error}");
+    assert!(error.contains("cannot read the volume"), "{error}");
     volume::directory(&data).unwrap();
     let volume = noisy(5, (6, 12, 12), |_| 90.0, 5.0);
     volume::write(&data.join("volume.npy"), &volume).unwrap();

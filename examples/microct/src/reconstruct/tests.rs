@@ -367,11 +367,11 @@ fn the_command_says_what_is_wrong_with_its_files_and_writes_nothing() {
         assert!(!options.out.exists());
         error
     };
-    assert!(failure().contains("cannot open the probabilities"));
+    assert!(failure().contains("cannot read the probability maps"));
     write_scene(folder.path());
     let whole = std::fs::read(folder.path().join("unet/probability.npy")).unwrap();
     std::fs::write(folder.path().join("unet/probability.npy"), &whole[..whole.len() / 2]).unwrap();
-    assert!(failure().contains("not a whole NumPy file of a 4-D array of u8"));
+    assert!(failure().contains("not a whole NumPy file of a 4-D array with elements of type u8"));
     volume::write(&folder.path().join("unet/probability.npy"), &Array4::<u8>::zeros((3, 16, 20, 70)))
         .unwrap();
     assert!(failure().contains("(3, 16, 20, 70)"));
@@ -379,5 +379,5 @@ fn the_command_says_what_is_wrong_with_its_files_and_writes_nothing() {
         .unwrap();
     assert!(failure().contains("(16, 20, 71)"));
     std::fs::remove_file(folder.path().join("data/cells.npy")).unwrap();
-    assert!(failure().contains("cannot open the true cells"));
+    assert!(failure().contains("cannot read the true cells"));
 }
