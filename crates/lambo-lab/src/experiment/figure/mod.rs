@@ -41,7 +41,10 @@ pub fn draw(plan: &Plan, curves: &[Curve], letters: Letters) -> Result<String> {
     let full: f64 = plan.pipeline.costs.iter().sum();
     // What a table charges is seconds, and people think of days of work in hours.
     let (unit, cost_label) = match table {
-        Some(_) => (SECONDS_PER_HOUR, format!("hours spent (a full run takes {full:.3} s)")),
+        Some(_) => {
+            let tenths = (10.0 * full).round() / 10.0;
+            (SECONDS_PER_HOUR, format!("hours spent (a full run takes {tenths} s)"))
+        }
         None => (1.0, format!("cost spent (a full run costs {full})")),
     };
     let lines: Vec<Line> =
