@@ -173,7 +173,7 @@ Examples:
 const TABLE_HELP: &str = "\
 Costs are medians over runs in full runs of the pipeline, starting points included; a run that does not get there counts as the budget, and the
 share that does stands in brackets. Regret: mean at the end of the budget, with its 95% bootstrap interval. Over a table also the median hours
-to a score within 5% of the best, with their interval, starting points counted and not.
+to a score within 5% of the best, minutes where the budget is less than two hours, with their interval, starting points counted and not.
 
 Examples:
   lambo-lab table experiments/panel-a

@@ -1,6 +1,6 @@
 //! `lambo-lab table`: the numbers of an experiment as a table in Markdown.
 
-use super::summary::{CostTo, HoursTo, Outcome, Summary, THRESHOLDS};
+use super::summary::{CostTo, HoursTo, Outcome, SECONDS_PER_HOUR, Summary, THRESHOLDS, time_unit};
 use anyhow::{Context, Result};
 use std::fmt::Write;
 
@@ -36,9 +36,10 @@ pub fn markdown(summary: &Summary, labels: Option<&[String]>) -> Result<String> 
             table.regret_within_5_percent
         )?;
     }
+    let (unit, seconds) = time_unit(summary.budget);
     let (extra, rule) = match summary.table {
-        Some(_) => (" hours to 5% | after the start |", " --- | --- |"),
-        None => ("", ""),
+        Some(_) => (format!(" {unit} to 5% | after the start |"), " --- | --- |"),
+        None => (String::new(), ""),
     };
     writeln!(
         text,
@@ -52,9 +53,11 @@ pub fn markdown(summary: &Summary, labels: Option<&[String]>) -> Result<String> 
         };
         let costs: Vec<String> = THRESHOLDS.iter().map(|(name, _)| cost(name)).collect();
         let hours = |HoursTo { median, ci95, without_start, without_start_ci95, reached }: &HoursTo| {
-            let range = |[low, high]: [f64; 2]| format!("[{low:.2}, {high:.2}]");
+            let times = SECONDS_PER_HOUR / seconds;
+            let range = |[low, high]: [f64; 2]| format!("[{:.2}, {:.2}]", times * low, times * high);
             let share = 100.0 * reached;
             let (with, without) = (range(*ci95), range(*without_start_ci95));
+            let (median, without_start) = (times * median, times * without_start);
             format!(" {median:.2} {with} ({share:.0}%) | {without_start:.2} {without} |")
         };
         let hours = outcome.hours_to_within_5_percent.as_ref().map_or_else(String::new, hours);

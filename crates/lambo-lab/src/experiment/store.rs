@@ -50,7 +50,8 @@ impl Store {
                 self.folder.join("runs").display()
             );
         }
-        let record: Record = serde_json::from_value(file).with_context(damaged)?;
+        // From the text, which keeps the order of the parameters of a point.
+        let record: Record = serde_json::from_str(&text).with_context(damaged)?;
         ensure!(record.sim == sim && record.strategy == entry.label, damaged());
         let (seed, _) = seeds(plan.seed, sim);
         let space = plan.pipeline.space()?;

@@ -4,6 +4,7 @@ use super::curve::Curve;
 use super::plan::{Entry, Plan};
 use super::start;
 use super::stats::{Resampling, Spread, quantile};
+use super::table::brief;
 use crate::problems::{Problem, Table};
 use crate::provenance::provenance;
 use anyhow::{Context, Result, ensure};
@@ -22,6 +23,14 @@ pub const WITHIN_PERCENT: u32 = 5;
 
 /// The costs of tables are seconds.
 pub const SECONDS_PER_HOUR: f64 = 3600.0;
+
+/// A budget of fewer hours is told in minutes.
+const FEW_HOURS: f64 = 2.0;
+
+/// The unit in which people tell the times of a budget of so many seconds: its name and its seconds.
+pub fn time_unit(budget: f64) -> (&'static str, f64) {
+    if budget < FEW_HOURS * SECONDS_PER_HOUR { ("minutes", 60.0) } else { ("hours", SECONDS_PER_HOUR) }
+}
 
 /// An experiment in numbers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -252,7 +261,7 @@ impl Summary {
     pub fn name(&self) -> String {
         let join = |list: Vec<String>| list.join(",");
         let split = join(self.split.iter().map(usize::to_string).collect());
-        let costs = join(self.costs.iter().map(f64::to_string).collect());
+        let costs = join(self.costs.iter().map(|cost| brief(*cost)).collect());
         let title = self.title.as_ref().map_or_else(String::new, |title| format!("{title}: "));
         let model = if self.cost_model == "previous" { "" } else { ", with a cache" };
         format!("{title}{} {split} cost {costs}{model}", self.problem)

@@ -35,7 +35,28 @@ pub fn number(value: f64) -> String {
     }
 }
 
+/// A number as it is where that is short, else with three digits that count: what was measured has no more.
+pub fn brief(value: f64) -> String {
+    let exact = value.to_string();
+    if exact.len() <= 5 || value == 0.0 || !value.is_finite() {
+        return exact;
+    }
+    let decimals = (2 - value.abs().log10().floor() as i64).clamp(0, 300) as usize;
+    format!("{value:.decimals$}")
+}
+
 /// An interval.
 pub fn interval([low, high]: [f64; 2]) -> String {
     format!("[{}, {}]", number(low), number(high))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::brief;
+
+    #[test]
+    fn what_was_measured_shows_three_digits_and_what_was_given_all() {
+        let shown = [325.0, 0.5, 40.25, 9.33315294575, 0.026079152875000004, 123456.78, 0.0].map(brief);
+        assert_eq!(shown, ["325", "0.5", "40.25", "9.33", "0.0261", "123457", "0"]);
+    }
 }

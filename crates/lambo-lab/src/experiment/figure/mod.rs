@@ -11,7 +11,8 @@ mod style;
 
 use super::curve::Curve;
 use super::plan::Plan;
-use super::summary::{SECONDS_PER_HOUR, WITHIN};
+use super::summary::{WITHIN, time_unit};
+use super::table::brief;
 use anyhow::{Context, Result};
 use axis::{Axis, Scale};
 use canvas::{Canvas, Font, PLAIN};
@@ -39,11 +40,11 @@ pub fn draw(plan: &Plan, curves: &[Curve], letters: Letters) -> Result<String> {
     let rows = rows(plan);
     let table = plan.pipeline.problem.table();
     let full: f64 = plan.pipeline.costs.iter().sum();
-    // What a table charges is seconds, and people think of days of work in hours.
+    // What a table charges is seconds, and people think of a day's work in hours.
     let (unit, cost_label) = match table {
         Some(_) => {
-            let tenths = (10.0 * full).round() / 10.0;
-            (SECONDS_PER_HOUR, format!("hours spent (a full run takes {tenths} s)"))
+            let (name, seconds) = time_unit(plan.budget_cost());
+            (seconds, format!("{name} spent (a full run takes {} s)", brief(full)))
         }
         None => (1.0, format!("cost spent (a full run costs {full})")),
     };
@@ -212,7 +213,7 @@ fn titles(plan: &Plan) -> (String, String) {
     let pipeline = &plan.pipeline;
     let join = |list: Vec<String>| list.join(", ");
     let split = join(pipeline.split.iter().map(usize::to_string).collect());
-    let costs = join(pipeline.costs.iter().map(f64::to_string).collect());
+    let costs = join(pipeline.costs.iter().map(|cost| brief(*cost)).collect());
     let problem = pipeline.problem.name();
     let title = plan.title.as_ref().map_or(problem.to_owned(), |title| format!("{title} ({problem})"));
     let measured = match (pipeline.spread, pipeline.problem.table()) {
