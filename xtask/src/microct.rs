@@ -69,7 +69,10 @@ fn commands(target: &Path, task: Task, date: &str) -> Vec<Command> {
             all.push(report);
         }
         Task::Measure => {
-            all.push(program("microct", &format!("measure --data {DATA} --out {SECONDS} --date {date}")));
+            all.push(program(
+                "microct",
+                &format!("measure --runs 8 --data {DATA} --out {SECONDS} --date {date}"),
+            ));
         }
         Task::Tables => {
             for stages in [2, 3] {

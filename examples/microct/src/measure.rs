@@ -24,13 +24,18 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
     /// The day, to be written into the file
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", value_parser = crate::parse_day)]
     pub date: String,
 }
 
 /// Runs the subcommand.
 pub fn run(options: &Options) -> Result<()> {
     ensure!(options.runs >= 2, "--runs is {}; give at least 2, so that there is a spread", options.runs);
+    // What can be wrong is found out now, not after the minutes.
+    if let Some(folder) = options.out.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        crate::volume::directory(folder)?;
+    }
+    ensure!(!options.out.is_dir(), "--out {} is a directory; name a file", options.out.display());
     let scratch = std::env::temp_dir().join(format!("microct-measure-{}", std::process::id()));
     crate::volume::directory(&scratch)?;
     let done =
@@ -82,7 +87,7 @@ fn write(file: &Path, grid: &Grid, found: &[Vec<f64>], options: &Options) -> Res
     report.insert(
         "made".to_owned(),
         serde_json::json!({
-            "command": format!("microct measure --runs {} --seed {}", options.runs, options.seed), "date": options.date,
+            "command": "cargo xtask microct measure", "runs": options.runs, "seed": options.seed, "date": options.date,
             "cores": cores, "version": env!("CARGO_PKG_VERSION"),
         }),
     );

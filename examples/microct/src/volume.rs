@@ -43,6 +43,15 @@ pub fn write<T: WritableElement, S: Data<Elem = T>, D: Dimension>(
     writer.flush().with_context(writing)
 }
 
+/// Removes a file if it is there.
+pub fn remove(path: &Path) -> Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error)
+            .with_context(|| format!("cannot remove {}, which an earlier run has left", path.display())),
+        _ => Ok(()),
+    }
+}
+
 /// Refuses two volumes of different shapes.
 pub fn same_shape<A, B>(
     (one, first): (&str, &ArrayBase<impl Data<Elem = A>, Ix3>),

@@ -110,6 +110,9 @@ fn a_training_that_diverges_says_so_and_leaves_no_maps() {
     small_phantom(folder.path());
     let arguments =
         ["unet", "--in", "data", "--truth", "data", "--crops", "24", "--lr", "1e30", "--out", "maps"];
+    // Nor those of a training before it.
+    std::fs::create_dir(folder.path().join("maps")).unwrap();
+    std::fs::write(folder.path().join("maps/probability.npy"), "old").unwrap();
     refused(folder.path(), &arguments, &["diverged", "--lr 1e30", "smaller learning rate"]);
     assert!(!folder.path().join("maps/probability.npy").exists());
 }
@@ -157,6 +160,10 @@ fn a_table_goes_on_where_it_was_stopped() {
         ["table", "--data", "data", "--rows", "rows", "--seconds", "s.json", "--out", "t", "--crops", "8"];
     refused(folder.path(), &table, &["s.json", "microct measure"]);
     let stage = "{ \"mean\": 1.0, \"sd\": 0.1 }";
+    let less =
+        "{ \"unet\": { \"mean\": -1.0, \"sd\": 0.1 }, \"reconstruct\": { \"mean\": 1.0, \"sd\": 0.1 } }";
+    std::fs::write(folder.path().join("s.json"), less).unwrap();
+    refused(folder.path(), &table, &["s.json", "unet", "measure again"]);
     let seconds = format!("{{ \"unet\": {stage}, \"reconstruct\": {stage} }}");
     std::fs::write(folder.path().join("s.json"), seconds).unwrap();
     let table = |limit: &str| {
@@ -221,6 +228,13 @@ fn what_would_make_a_score_meaningless_is_refused() {
         at,
         &["unet", "--in", "data", "--truth", "strange.npy", "--out", "x"],
         &["class 255 at voxel (0, 0, 0)"],
+    );
+    let empty = ndarray::Array3::<u8>::zeros((16, 48, 52));
+    microct::volume::write(&at.join("empty.npy"), &empty).unwrap();
+    refused(
+        at,
+        &["unet", "--in", "data", "--truth", "empty.npy", "--out", "x"],
+        &["no cell in slices 0 to 2"],
     );
     fine(at, &["phantom", "--out", "flat", "--size", "5,48,48"]);
     refused(at, &["unet", "--in", "flat", "--truth", "flat", "--out", "x"], &["5 slices", "at least 8"]);

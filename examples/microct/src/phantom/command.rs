@@ -18,19 +18,19 @@ pub struct Options {
     /// Voxels along z, y and x.
     #[arg(long, value_name = "Z,Y,X", default_value = "64,192,192", value_parser = parse_size)]
     size: Size,
-    /// Noise amplitude as a multiple of the measured one.
+    /// Noise amplitude as a multiple of the measured one [default: 0.9]
     #[arg(long, allow_negative_numbers = true)]
     noise: Option<f32>,
-    /// Correlation length of the finer noise in voxels.
+    /// Correlation length of the finer noise in voxels [default: 1]
     #[arg(long, allow_negative_numbers = true)]
     correlation: Option<f32>,
-    /// Spread of the cells' contrast in units of its mean.
+    /// Spread of the cells' contrast in units of its mean [default: 0.25]
     #[arg(long, allow_negative_numbers = true)]
     contrast_spread: Option<f32>,
-    /// Pale spots that are no cells, per cell.
+    /// Pale spots that are no cells, per cell [default: 0]
     #[arg(long, allow_negative_numbers = true)]
     ghosts: Option<f32>,
-    /// Amplitude of ring artefacts in grey levels.
+    /// Amplitude of ring artefacts in grey levels [default: 3]
     #[arg(long, allow_negative_numbers = true)]
     rings: Option<f32>,
 }

@@ -26,8 +26,8 @@ pub struct Options {
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
     /// Trainings side by side, one core each [default: the number of cores]
-    #[arg(long)]
-    pub jobs: Option<usize>,
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
     /// Do at most so many trainings now
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
@@ -35,12 +35,9 @@ pub struct Options {
     #[arg(long, default_value_t = CROPS)]
     pub crops: usize,
     /// The day, to be written into the table
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", value_parser = crate::parse_day)]
     pub date: String,
 }
-
-/// Threads beyond any machine.
-const MOST_JOBS: usize = 1024;
 
 /// Runs the subcommand.
 pub fn run(options: &Options) -> Result<()> {
@@ -60,7 +57,7 @@ pub fn run(options: &Options) -> Result<()> {
     volume::directory(&options.out)?;
     let rows = Rows::open(&options.rows)?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let jobs = options.jobs.unwrap_or(cores).clamp(1, MOST_JOBS);
+    let jobs = options.jobs.map_or(cores, usize::from);
     let missing = compute(&data, &grid, &rows, jobs, options.limit.unwrap_or(usize::MAX), options.crops)?;
     if missing > 0 {
         println!("{missing} trainings are left; run the same command again to go on");
@@ -72,7 +69,7 @@ pub fn run(options: &Options) -> Result<()> {
         "no setting finds a single cell: something is wrong with the data, and the table is not written"
     );
     let made = serde_json::json!({
-        "command": format!("microct table --stages {}", options.stages), "date": options.date, "cores": cores,
+        "command": "cargo xtask microct tables", "stages": options.stages, "seed": super::SEED, "date": options.date, "cores": cores,
         "version": env!("CARGO_PKG_VERSION"), "size": data.volume.dim(), "crops": options.crops,
     });
     table.write(&options.out, &|stage| seconds_of(&seconds, stage, &options.seconds), &made)?;
@@ -91,8 +88,12 @@ fn read_seconds(file: &Path) -> Result<serde_json::Value> {
 }
 
 fn seconds_of(seconds: &serde_json::Value, stage: &str, file: &Path) -> Result<Seconds> {
-    match seconds.get(stage).and_then(|found| serde_json::from_value(found.clone()).ok()) {
+    let found: Option<Seconds> = seconds.get(stage).and_then(|s| serde_json::from_value(s.clone()).ok());
+    match found.filter(|s| s.mean >= 0.0 && s.mean.is_finite() && s.sd >= 0.0 && s.sd.is_finite()) {
         Some(seconds) => Ok(seconds),
-        None => bail!("{} has no mean and sd of the stage {stage}; measure again", file.display()),
+        None => bail!(
+            "{} has no mean and sd of the stage {stage} that are seconds; measure again",
+            file.display()
+        ),
     }
 }

@@ -60,6 +60,10 @@ pub fn run(options: &Options) -> Result<()> {
     let truth: Array3<u8> = volume::read(&volume::inside(&options.truth, "truth.npy"), "the annotation")?;
     volume::same_shape(("the volume", &volume), ("the annotation", &truth))?;
     volume::directory(&options.out)?;
+    // A training that fails must not leave the maps of another one behind.
+    for name in ["probability.npy", "training.json"] {
+        volume::remove(&options.out.join(name))?;
+    }
 
     let trained = train(&volume, &truth, &settings)?;
     let maps = infer(&trained.net, &volume)?;

@@ -52,6 +52,11 @@ impl<'a> Crops<'a> {
         Ok(Self { volume, truth, slices, cells })
     }
 
+    /// Whether these slices show a cell.
+    pub fn has_cells(&self) -> bool {
+        !self.cells.is_empty()
+    }
+
     /// Pictures (n, slice, y, x), and for each voxel (n, class, y, x) a weight at its true class, which add up to 1. There may be more
     /// pictures than crops, blank ones without weight.
     pub fn batch(&self, count: usize, rng: &mut ChaCha8Rng, device: &Device) -> (Tensor<4>, Tensor<4>) {

@@ -94,7 +94,13 @@ pub fn train(volume: &Array3<u8>, truth: &Array3<u8>, settings: &Settings) -> Re
         depth >= FEWEST_SLICES,
         "{depth} slices cannot be shared out for training, validation and scoring; give at least {FEWEST_SLICES}"
     );
-    let crops = Crops::new(volume, truth, parts::trained(depth))?;
+    let slices = parts::trained(depth);
+    let last = slices.end.saturating_sub(1);
+    let crops = Crops::new(volume, truth, slices)?;
+    ensure!(
+        crops.has_cells(),
+        "the annotation has no cell in slices 0 to {last}, which are trained on: there is nothing to learn; give another one"
+    );
     let device = Device::flex().autodiff();
     let mut net = Net::new(settings.seed, &device);
     let mut adam = AdamConfig::new().init();

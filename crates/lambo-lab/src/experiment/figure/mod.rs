@@ -10,7 +10,8 @@ mod series;
 mod style;
 
 use super::curve::Curve;
-use super::plan::Plan;
+use super::plan::{Entry, Plan};
+use super::start::Start;
 use super::summary::{WITHIN, time_unit};
 use super::table::brief;
 use anyhow::{Context, Result};
@@ -57,6 +58,7 @@ pub fn draw(plan: &Plan, curves: &[Curve], letters: Letters) -> Result<String> {
         Some(table) => format!("regret: {} missing to the best, range mapped to [0, 1]", table.metric()),
         None => REGRET.to_owned(),
     };
+    let starting_points: Vec<f64> = rows.iter().map(|row| starting_points(plan, row)).collect();
     // The same axes in every row: what is higher in one is higher in another.
     let columns = [
         Column {
@@ -64,7 +66,7 @@ pub fn draw(plan: &Plan, curves: &[Curve], letters: Letters) -> Result<String> {
             y_label: regret_label.clone(),
             x: Axis::new(Scale::Linear, 0.0, plan.budget_cost() / unit),
             y: Axis::fitting(&all(|line| &line.by_cost)),
-            marker: curves_with_start(plan, curves).map(Curve::starting_cost).fold(0.0, f64::max) / unit,
+            markers: rows.iter().map(|row| starting_cost(plan, curves, row) / unit).collect(),
             level,
             of: |line| &line.by_cost,
         },
@@ -73,7 +75,7 @@ pub fn draw(plan: &Plan, curves: &[Curve], letters: Letters) -> Result<String> {
             y_label: regret_label,
             x: Axis::new(Scale::Linear, 0.0, series::last_x(&all(|line| &line.by_iteration))),
             y: Axis::fitting(&all(|line| &line.by_iteration)),
-            marker: plan.start.len() as f64,
+            markers: starting_points.clone(),
             level,
             of: |line| &line.by_iteration,
         },
@@ -82,7 +84,7 @@ pub fn draw(plan: &Plan, curves: &[Curve], letters: Letters) -> Result<String> {
             y_label: format!("cumulative movement regret, λ = {}", plan.lambda),
             x: Axis::new(Scale::Linear, 0.0, series::last_x(&all(|line| &line.movement))),
             y: Axis::new(Scale::Linear, 0.0, series::highest(&all(|line| &line.movement))),
-            marker: plan.start.len() as f64,
+            markers: starting_points,
             level: None,
             of: |line| &line.movement,
         },
@@ -106,7 +108,8 @@ struct Column {
     y_label: String,
     x: Axis,
     y: Axis,
-    marker: f64,
+    /// Where the start of each row ends.
+    markers: Vec<f64>,
     level: Option<(f64, &'static str)>,
     of: fn(&Line) -> &Series,
 }
@@ -146,10 +149,28 @@ fn rows(plan: &Plan) -> Vec<Row<'_>> {
     if rows.is_empty() { vec![Row { title: None, labels }] } else { rows }
 }
 
-/// The curves that began with the plan's points.
-fn curves_with_start<'a>(plan: &'a Plan, curves: &'a [Curve]) -> impl Iterator<Item = &'a Curve> {
-    let same = |label: &str| plan.entries.iter().any(|entry| entry.label == label && entry.start.is_none());
-    curves.iter().filter(move |curve| same(&curve.strategy))
+/// The start of a row: the plan's if anybody in it has that, else that of the first.
+fn start_of(plan: &Plan, row: &Row<'_>) -> Start {
+    let own = || plan.entries.iter().filter(|entry| row.labels.contains(&entry.label.as_str()));
+    let entry = own().find(|entry| entry.start.is_none()).or(own().next());
+    entry.map_or(Start::Design(plan.start), |entry| plan.start_of(entry))
+}
+
+/// What the start of a row costs.
+fn starting_cost(plan: &Plan, curves: &[Curve], row: &Row<'_>) -> f64 {
+    let start = start_of(plan, row);
+    let shares = |entry: &&Entry| plan.start_of(entry) == start && row.labels.contains(&entry.label.as_str());
+    let sharing: Vec<&str> = plan.entries.iter().filter(shares).map(|entry| entry.label.as_str()).collect();
+    let began = curves.iter().filter(|curve| sharing.contains(&curve.strategy.as_str()));
+    began.map(Curve::starting_cost).fold(0.0, f64::max)
+}
+
+/// How many points the start of a row has.
+fn starting_points(plan: &Plan, row: &Row<'_>) -> f64 {
+    match start_of(plan, row) {
+        Start::Design(design) => design.len() as f64,
+        Start::Own => 0.0,
+    }
 }
 
 /// An SVG whose letters are outlines as PNG, at twice its size.
@@ -194,7 +215,7 @@ fn compose(
                 y_label: &column.y_label,
                 x: column.x,
                 y: column.y,
-                marker: (column.marker, "starting points"),
+                marker: (column.markers.get(number).copied().unwrap_or(0.0), "starting points"),
                 level: column.level,
                 series: own.iter().map(column.of).collect(),
             };
@@ -203,7 +224,7 @@ fn compose(
         }
         legend(&mut canvas, (width - LEGEND, top + ROW_TITLE), plan.sims, own, &styles);
     }
-    let note = "Lines: mean over runs; bands: 95% bootstrap interval of the mean. A line ends where the first run of its strategy does. Dashed vertical: end of the common start.";
+    let note = "Lines: mean over runs; bands: 95% bootstrap interval of the mean. A line ends where the first run of its strategy does. Dashed vertical: end of the start that the row shares.";
     canvas.text((LEFT, height - 12.0), Font { size: 11.0, colour: "#555", ..PLAIN }, note);
     Ok(canvas.finish())
 }
