@@ -159,6 +159,8 @@ fn a_table_goes_on_where_it_was_stopped() {
     let table =
         ["table", "--data", "data", "--rows", "rows", "--seconds", "s.json", "--out", "t", "--crops", "8"];
     refused(folder.path(), &table, &["s.json", "microct measure"]);
+    // Before anything runs.
+    refused(folder.path(), &["measure", "--data", "data", "--out", "data"], &["data is a directory"]);
     let stage = "{ \"mean\": 1.0, \"sd\": 0.1 }";
     let less =
         "{ \"unet\": { \"mean\": -1.0, \"sd\": 0.1 }, \"reconstruct\": { \"mean\": 1.0, \"sd\": 0.1 } }";

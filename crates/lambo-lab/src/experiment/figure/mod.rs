@@ -266,3 +266,41 @@ fn legend(canvas: &mut Canvas, (left, top): (f64, f64), sims: usize, lines: &[Li
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAN: &str = "problem = 'griewank2'\nsplit = [1, 1]\ncosts = [2, 1]\nbudget = 60\nstart = { uniform = 4 }\nstrategies = ['gp-ei', 'lambo']\n\
+        [[variant]]\nsuffix = 'nested'\nstart = { nested = { points = 6, every = 3 } }\nstrategies = ['gp-ei', 'lambo']\n\
+        [[row]]\ntitle = 'plain'\nshow = ['gp-ei', 'lambo']\n[[row]]\ntitle = 'nested'\nshow = ['gp-ei-nested', 'lambo-nested']\n\
+        [[row]]\ntitle = 'both'\nshow = ['lambo-nested', 'lambo']\n";
+
+    #[test]
+    fn a_row_marks_the_start_that_it_shares_and_the_plans_where_it_is_mixed() {
+        let plan = Plan::parse("plan.toml", PLAN).unwrap();
+        let points: Vec<f64> = rows(&plan).iter().map(|row| starting_points(&plan, row)).collect();
+        assert_eq!(points, [4.0, 6.0, 4.0]);
+        let curve = |label: &str, cost: f64| {
+            let (value, best, regret, movement_regret) = (0.5, 0.5, 0.5, 0.5);
+            let row = super::super::curve::Row {
+                cost,
+                value,
+                best,
+                regret,
+                movement_regret,
+                first_changed_module: 1,
+                ask_seconds: 0.0,
+            };
+            Curve { strategy: label.to_owned(), sim: 1, rows: vec![row], starting: 1, budget: 180.0 }
+        };
+        let curves = [
+            curve("gp-ei", 12.0),
+            curve("lambo", 12.0),
+            curve("gp-ei-nested", 7.0),
+            curve("lambo-nested", 7.0),
+        ];
+        let costs: Vec<f64> = rows(&plan).iter().map(|row| starting_cost(&plan, &curves, row)).collect();
+        assert_eq!(costs, [12.0, 7.0, 12.0]);
+    }
+}
