@@ -111,6 +111,7 @@ A plan is a TOML file:
   cost_model = \"previous\"       outputs at hand: of the trial before (default), or of all trials (\"cache\")
   budget = 60                   what a run may spend, in full runs of the pipeline, starting points included
   trials = 200                  if there: a run also ends after so many trials
+  until = 0.05                  if there: a run is over at this regret, and only summary.json is written, for costs to be compared
   start = { uniform = 15 }      or { sobol = 15 } or { nested = { points = 15, every = 3 } }; default uniform = 15
   lambda = 0.1                  weight of cost in the movement regret; default 0.1
   movement = true               if there: the figure also shows the movement regret

@@ -21,6 +21,12 @@ pub fn write(plan: &Plan, store: &Store, records: &[Record]) -> Result<()> {
     let mut records: Vec<&Record> = records.iter().collect();
     records.sort_by_key(order);
     let curves = records.iter().map(|record| Curve::of(plan, record)).collect::<Result<Vec<Curve>>>()?;
+    let summary = Summary::of(plan, &curves)?;
+    store.write("summary.json", format!("{}\n", serde_json::to_string_pretty(&summary)?).as_bytes())?;
+    if plan.until.is_some() {
+        // Curves of runs that end at different costs would mislead.
+        return Ok(());
+    }
     store.write("points.csv", points(plan, &records)?.as_bytes())?;
     store.write("curves.csv", table(plan, &curves, |_, _| true)?.as_bytes())?;
     // What the curves of regret need, in a twentieth of the space.
@@ -29,8 +35,6 @@ pub fn write(plan: &Plan, store: &Store, records: &[Record]) -> Result<()> {
         i.checked_sub(1).is_none_or(better) || i + 1 == curve.rows.len()
     };
     store.write("steps.csv", table(plan, &curves, step)?.as_bytes())?;
-    let summary = Summary::of(plan, &curves)?;
-    store.write("summary.json", format!("{}\n", serde_json::to_string_pretty(&summary)?).as_bytes())?;
     store.write("figure.png", &figure::png(&figure::draw(plan, &curves, Letters::Outlines)?)?)?;
     store.write("figure.svg", figure::draw(plan, &curves, Letters::Text)?.as_bytes())
 }

@@ -29,6 +29,8 @@ pub struct Plan {
     pub budget: f64,
     /// How many trials a run may have, whatever they cost.
     pub trials: Option<usize>,
+    /// The regret at which a run is over: then its costs are compared, and not what it does with the rest of the budget.
+    pub until: Option<f64>,
     /// The points that every strategy starts with.
     pub start: Design,
     /// λ of the movement regret.
@@ -218,6 +220,7 @@ impl Plan {
             },
             budget,
             trials,
+            until: given(&plan.until, "until")?,
             start,
             lambda: number(&plan.lambda, "lambda", LAMBDA)?,
             sims,
@@ -310,6 +313,10 @@ impl Plan {
             "budget": self.budget, "trials": self.trials, "start": self.start_of(entry).describe(), "seed": self.seed,
             "strategy": entry.strategy, "lambo": env!("CARGO_PKG_VERSION"),
         });
+        // Left out where it is not given: runs of plans without it stay what they were.
+        if let Some(until) = self.until {
+            conditions["until"] = json!(until);
+        }
         // A table that was computed anew has the same name.
         if let Some(table) = self.pipeline.problem.table() {
             conditions["table"] = json!(table.fingerprint());

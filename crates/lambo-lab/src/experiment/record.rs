@@ -119,6 +119,9 @@ impl Record {
                 observed = observed.measured((0..=last).map(stage).collect::<Result<Vec<_>>>()?)?;
             }
             study.tell(observed)?;
+            if plan.until.is_some_and(|until| pipeline.value(&point).is_ok_and(|value| value <= until)) {
+                break;
+            }
         }
         // What a replay takes is not what the peer took.
         for (seconds, took) in

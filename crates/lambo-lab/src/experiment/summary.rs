@@ -54,6 +54,9 @@ pub struct Summary {
     /// If there: a run also ends after so many trials.
     #[serde(default)]
     pub max_trials: Option<usize>,
+    /// If there: a run is over at this regret.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<f64>,
     /// What a run may spend, in full runs of the pipeline.
     pub budget_full_runs: f64,
     /// The same in units of cost.
@@ -194,6 +197,7 @@ impl Summary {
             noise: plan.pipeline.noise,
             cost_spread: plan.pipeline.spread,
             max_trials: plan.trials,
+            until: plan.until,
             budget_full_runs: plan.budget,
             budget: plan.budget_cost(),
             start: start::describe(plan.start),
@@ -246,7 +250,7 @@ impl Summary {
     pub fn rules(&self) -> impl PartialEq + use<> {
         (
             (self.problem.clone(), self.split.clone(), self.costs.clone(), self.cost_model.clone()),
-            (self.noise, self.cost_spread, self.budget, self.max_trials),
+            (self.noise, self.cost_spread, self.budget, self.max_trials, self.until),
             (self.start.clone(), self.seed, self.lambda, self.table.as_ref().map(|t| t.fingerprint.clone())),
         )
     }

@@ -20,6 +20,7 @@ pub(super) struct PlanFile {
     pub(super) cost_model: Option<CostModelName>,
     pub(super) budget: Spanned<f64>,
     pub(super) trials: Option<Spanned<usize>>,
+    pub(super) until: Option<Spanned<f64>>,
     pub(super) start: Option<Spanned<StartFile>>,
     pub(super) lambda: Option<Spanned<f64>>,
     pub(super) sims: Option<Spanned<usize>>,
