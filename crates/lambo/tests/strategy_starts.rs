@@ -34,7 +34,7 @@ fn everybody_starts_at_the_same_points_but_those_with_a_design_of_their_own() {
     let space = space();
     let start = |name: &str| run(&mut Study::named(space.clone(), name, 3).unwrap(), 15);
     let common = start("gp-ucb");
-    for name in NAMES.into_iter().filter(|name| !["random", "carbo", "lambo"].contains(name)) {
+    for name in NAMES.into_iter().filter(|name| !["auto", "random", "carbo", "lambo"].contains(name)) {
         let shared = if name == "eeipu" { 10 } else { 15 };
         assert_eq!(start(name)[..shared], common[..shared], "{name}");
     }
@@ -44,6 +44,7 @@ fn everybody_starts_at_the_same_points_but_those_with_a_design_of_their_own() {
 fn those_who_freeze_keep_the_first_module_bit_for_bit_and_others_never_do() {
     let space = space();
     let freezing = [
+        "auto",
         "eipu-prefix",
         "carbo",
         "ca-mobo",

@@ -20,9 +20,6 @@ pub fn run(name: Option<&str>, json: bool) -> Done {
     }
     let mut out = String::new();
     let width = chosen.iter().map(|one| one.name.len()).max().unwrap_or(0);
-    if name.is_none() {
-        let _ = writeln!(out, "{:width$}  what lambo takes by itself: now `lambo`", paint(STRONG, "auto"));
-    }
     for one in &chosen {
         let _ = writeln!(
             out,

@@ -4,10 +4,10 @@ use anyhow::Result;
 use lambo::acquisition::{Beta, Maximiser};
 use lambo::space::{CostModel, RunHistory, Space};
 use lambo::strategy::{
-    CaMobo, CaMoboOptions, Carbo, CarboOptions, Design, Eeipu, EeipuOptions, Eipu, EipuOptions, EipuPrefix,
-    EipuPrefixOptions, GpEi, GpEiOptions, GpMes, GpMesOptions, GpUcb, GpUcbOptions, Lambo, LamboOptions,
-    ModelOptions, Pbgi, PbgiOptions, Proposal, Source, Strategy, StrategyError, SwitchEipu,
-    SwitchEipuOptions, Thompson, ThompsonOptions, View, Why, by_name,
+    Auto, AutoOptions, AutoStart, CaMobo, CaMoboOptions, Carbo, CarboOptions, Design, Eeipu, EeipuOptions,
+    Eipu, EipuOptions, EipuPrefix, EipuPrefixOptions, GpEi, GpEiOptions, GpMes, GpMesOptions, GpUcb,
+    GpUcbOptions, Lambo, LamboOptions, ModelOptions, Pbgi, PbgiOptions, Proposal, Source, Strategy,
+    StrategyError, SwitchEipu, SwitchEipuOptions, Thompson, ThompsonOptions, View, Why, by_name,
 };
 use lambo::surrogate::Family;
 
@@ -35,6 +35,10 @@ pub enum Start {
 /// `gp-ei-matern` and `gp-ei-se` have one kernel each, `gp-ei-paper-ard` the paper's with a lengthscale for each coordinate.
 pub fn build(name: &str, space: &Space, start: Start, seed: u64, budget: f64) -> Result<Box<dyn Strategy>> {
     let Start::Design(design) = start else { return version(name, space, None, seed) };
+    if name == "auto" || name.starts_with("auto-") {
+        // Its start is part of it.
+        return version(name, space, None, seed);
+    }
     let inner: Box<dyn Strategy> = match name {
         // Its design goes on until a share of the budget is spent: not beyond what the given points cost.
         "carbo" | "carbo-paper" => {
@@ -110,7 +114,22 @@ fn version(name: &str, space: &Space, design: Option<Design>, seed: u64) -> Resu
         "ts" => with!(Thompson, ThompsonOptions::default()),
         "lambo" => with!(Lambo, LamboOptions::default()),
         "lambo-paper" => with!(Lambo, LamboOptions::paper()),
+        name if name.starts_with("auto-") => Box::new(Auto::new(space, auto_without(name)?, seed)?),
         name => by_name(name, space, seed)?,
+    })
+}
+
+/// `auto` with one ingredient taken out.
+fn auto_without(name: &str) -> Result<AutoOptions> {
+    let auto = AutoOptions::default();
+    Ok(match name {
+        "auto-spread" => AutoOptions { start: AutoStart::Spread, ..auto },
+        "auto-unfrozen" => AutoOptions { freeze: false, ..auto },
+        "auto-costless" => AutoOptions { exponent: 0.0, ..auto },
+        "auto-matern" => AutoOptions { rival: None, ..auto },
+        "auto-straight" => AutoOptions { bend: false, ..auto },
+        "auto-strangers" => AutoOptions { stray: None, ..auto },
+        name => anyhow::bail!("there is no strategy `{name}`"),
     })
 }
 

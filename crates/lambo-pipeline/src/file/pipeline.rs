@@ -49,7 +49,7 @@ pub struct StudyPlan {
 }
 
 /// What `auto` stands for in a study that begins with this release; one that has begun keeps its strategy.
-const AUTO: &str = "lambo";
+const AUTO: &str = "auto";
 
 impl StudyPlan {
     /// The engine's name of the strategy that a new study begins with.

@@ -250,7 +250,7 @@ fn direction(section: &Section<'_, '_>, findings: &mut Findings<'_>) -> Option<D
 
 fn strategy(node: &Node<'_>, findings: &mut Findings<'_>) -> Option<String> {
     let text: Spanned<String> = findings.read_text(node, "`strategy`")?;
-    let known = || std::iter::once("auto").chain(NAMES);
+    let known = || NAMES.into_iter();
     if known().any(|name| name == text.get_ref()) {
         return Some(text.into_inner());
     }

@@ -1,12 +1,15 @@
 //! What strategies with a model share: the start, the count of iterations, the hyper-parameters, and how a place becomes a proposal.
 
 use super::fresh::settle;
-use super::model::{Model, check_hyper};
+use super::model::{Explanation, Model, check_hyper};
 use super::stream::{Purpose, seed_of};
 use super::{Design, ModelOptions, Proposal, Source, StrategyError, View, Why};
 use crate::acquisition::{Maximiser, Objective, Region};
-use crate::space::Point;
+use crate::space::{Point, SpaceError};
 use crate::surrogate::{Family, Hyper};
+
+/// Trials from which on explanations are not compared any more: by then they agree, and every fit costs as much as n³.
+const COMPARED: usize = 100;
 
 /// How far a strategy has come.
 #[derive(Clone, Debug)]
@@ -25,6 +28,18 @@ pub(super) struct Place<'a> {
     pub(super) kept: Option<(&'a Point, &'a [bool])>,
     /// What it found, in the unit cube.
     pub(super) x: Vec<f64>,
+}
+
+impl Place<'_> {
+    /// The point that was found.
+    pub(super) fn point(&self, view: &View<'_>) -> Result<Point, SpaceError> {
+        match self.kept {
+            Some((kept, keeps)) => {
+                view.space.decode_keeping(kept, |m| keeps.get(m).copied().unwrap_or(false), &self.x)
+            }
+            None => view.space.decode(&self.x),
+        }
+    }
 }
 
 /// Refuses a design or a model that makes no sense.
@@ -82,6 +97,36 @@ impl Course {
         let (first, second) = (with(first)?, with(second)?);
         let density = |model: &Option<(Model, Family)>| model.as_ref().and_then(|(model, _)| model.density);
         Ok(if density(&second) > density(&first) { second } else { first })
+    }
+
+    /// The model with the likeliest of several explanations, and its number. They are compared at every fit, and from [`COMPARED`] trials on the last one
+    /// stays; `last` is the number of the one that was chosen before.
+    pub(super) fn likeliest(
+        &self,
+        view: &View<'_>,
+        options: &ModelOptions,
+        explanations: &[Explanation],
+        last: Option<usize>,
+    ) -> Result<Option<(Model, usize)>, StrategyError> {
+        let with = |number: usize| {
+            let Some(&explanation) = explanations.get(number) else { return Ok(None) };
+            // Hyper-parameters of another explanation are no start for this one.
+            let hyper = self.hyper.as_ref().filter(|_| last == Some(number));
+            let model = Model::explain(options, explanation, view, self.t(), hyper, self.seed)?;
+            Ok::<_, StrategyError>(model.map(|model| (model, number)))
+        };
+        let settled = |_: &usize| !options.is_due(self.t()) || view.trials.len() > COMPARED;
+        if let Some(last) = last.filter(settled) {
+            return with(last);
+        }
+        let mut best: Option<(Model, usize)> = None;
+        for number in 0..explanations.len() {
+            let Some(found) = with(number)? else { continue };
+            if best.as_ref().is_none_or(|(best, _)| found.0.density > best.density) {
+                best = Some(found);
+            }
+        }
+        Ok(best)
     }
 
     /// The next point of the starting design.

@@ -7,6 +7,7 @@
 //!
 //! | name | rule | file |
 //! | --- | --- | --- |
+//! | `auto` | what lambo takes by itself: improvement per cost beside frozen prefixes, with a start and a model of its own | `auto/` |
 //! | `random` | uniform | `random.rs` |
 //! | `gp-ucb` | the lowest confidence bound anywhere | `gp_ucb.rs` |
 //! | `gp-ei` | the largest expected improvement anywhere | `gp_ei.rs` |
@@ -22,6 +23,8 @@
 //! | `lambo` | the slowly moving bandit and the lazy step, with the settings that measured best | `lambo/` |
 //! | `lambo-paper` | the same with the paper's settings | `lambo/` |
 
+mod auto;
+mod bend;
 mod ca_mobo;
 mod carbo;
 mod catalogue;
@@ -48,6 +51,7 @@ mod thompson;
 mod view;
 mod why;
 
+pub use auto::{Auto, AutoOptions, AutoStart};
 pub use ca_mobo::{CaMobo, CaMoboOptions, Scalarisation};
 pub use carbo::{Carbo, CarboOptions};
 pub use catalogue::{NAMES, OptionDescription, StrategyDescription, by_name, configured, describe};

@@ -7,6 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::bend::Bend;
 use super::stream::{Purpose, seed_of};
 use super::{Belief, Proposal, StrategyError, View};
 use crate::acquisition::{Acquisition, Objective, Surface};
@@ -109,15 +110,28 @@ impl ModelOptions {
     }
 }
 
+/// One way to explain the same trials.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Explanation {
+    /// The kernel's family.
+    pub(super) family: Family,
+    /// Whether values are bent.
+    pub(super) bent: bool,
+    /// How far lengthscales stray from a common one, see [`crate::surrogate::Priors::stray`].
+    pub(super) stray: Option<f64>,
+}
+
 /// The process on the trials of a view.
 pub(super) struct Model {
     pub(super) gp: GaussianProcess,
     pub(super) scale: OutputScale,
+    /// How values were bent before they were standardised, if they were.
+    bend: Option<Bend>,
     /// The lowest value observed, standardised.
     pub(super) lowest: f64,
     /// The hyper-parameters in the metric's units, if they were fitted just now.
     pub(super) refitted: Option<Hyper>,
-    /// The log posterior density that the fit reached, up to a constant, if it was just now.
+    /// The log posterior density of the values in their own units that the fit reached, up to a constant, if it was just now.
     pub(super) density: Option<f64>,
 }
 
@@ -130,23 +144,47 @@ impl Model {
         last: Option<&Hyper>,
         seed: u64,
     ) -> Result<Option<Self>, StrategyError> {
-        let Some((x, values)) = observations(view)? else { return Ok(None) };
-        let observed: Vec<f64> = view.trials.iter().filter_map(Trial::value).collect();
+        let plain = Explanation { family: options.family, bent: false, stray: None };
+        Self::explain(options, plain, view, t, last, seed)
+    }
+
+    /// The same under an explanation, which takes the place of the options' family.
+    pub(super) fn explain(
+        options: &ModelOptions,
+        explanation: Explanation,
+        view: &View<'_>,
+        t: usize,
+        last: Option<&Hyper>,
+        seed: u64,
+    ) -> Result<Option<Self>, StrategyError> {
+        let Explanation { family, bent, stray } = explanation;
+        let Some((x, mut values)) = observations(view)? else { return Ok(None) };
+        let mut observed: Vec<f64> = view.trials.iter().filter_map(Trial::value).collect();
+        let bend = if bent { Bend::of(&observed) } else { None };
+        let slopes: f64 = bend.map_or(0.0, |bend| values.iter().map(|&y| bend.ln_slope(y)).sum());
+        if let Some(bend) = bend {
+            values.iter_mut().chain(&mut observed).for_each(|y| *y = bend.bend(*y));
+        }
         let scale = OutputScale::of(&observed);
         let y = scale.standardise_all(&values);
         let lowest = scale.standardise(observed.iter().copied().fold(f64::INFINITY, f64::min));
         let due = options.is_due(t);
         let warm = last.map(|hyper| standardised(hyper, scale));
         let (mut gp, refitted, density) = match warm {
-            Some(hyper) if !due => (GaussianProcess::new(options.family, hyper, x, y)?, None, None),
+            Some(hyper) if !due => (GaussianProcess::new(family, hyper, x, y)?, None, None),
             warm => {
-                let fitted =
-                    fit(options, view.space, scale, warm.clone(), seed_of(seed, Purpose::Fit, t as u64))
-                        .run(&x, &y);
-                let (gp, density) = match (fitted, warm) {
-                    (Ok(fitted), _) => (fitted.gp, Some(fitted.objective)),
+                let seed = seed_of(seed, Purpose::Fit, t as u64);
+                let mut fit = fit(options, view.space, scale, warm.clone(), seed);
+                fit.family = family;
+                if let Some(priors) = &mut fit.priors {
+                    priors.stray = stray;
+                }
+                // Densities of standardised values become those of the values themselves.
+                let units = slopes - y.len() as f64 * scale.scale.ln();
+                let (gp, density) = match (fit.run(&x, &y), warm) {
+                    (Ok(fitted), _) => (fitted.gp, Some(fitted.objective + units)),
                     // The old explanation is better than none.
-                    (Err(_), Some(hyper)) => (GaussianProcess::new(options.family, hyper, x, y)?, None),
+                    (Err(_), Some(hyper)) => (GaussianProcess::new(family, hyper, x, y)?, None),
                     (Err(error), None) => return Err(error.into()),
                 };
                 let kept = restored(gp.hyper(), scale);
@@ -156,7 +194,7 @@ impl Model {
         for point in view.open() {
             gp.fantasise(&view.space.encode(point)?, Fantasy::Mean)?;
         }
-        Ok(Some(Self { gp, scale, lowest, refitted, density }))
+        Ok(Some(Self { gp, scale, bend, lowest, refitted, density }))
     }
 
     /// What is expected at a point of the unit cube, in the metric's units.
@@ -169,9 +207,15 @@ impl Model {
         let at = Batch::of(self.gp.dim(), x);
         let posterior = self.gp.predict(&at)?;
         let value = objective.values(&at)?[0];
+        let (mut mean, mut sd) =
+            (self.scale.restore(posterior.mean[0]), posterior.variance[0].sqrt() * self.scale.scale);
+        if let Some(bend) = self.bend {
+            // Finite for whatever a process believes.
+            (mean, sd) = (bend.unbend(mean).min(f64::MAX), (sd * bend.unbent_slope(mean)).min(f64::MAX));
+        }
         Ok(Belief {
-            mean: self.scale.restore(posterior.mean[0]),
-            sd: posterior.variance[0].sqrt() * self.scale.scale,
+            mean,
+            sd,
             // A value that is no number could not be written down.
             acquisition: if value.is_nan() { -f64::MAX } else { value.clamp(-f64::MAX, f64::MAX) },
         })

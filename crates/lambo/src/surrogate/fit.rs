@@ -194,6 +194,12 @@ impl Fit {
         if let Some(warm) = &self.warm {
             check_hyper(warm, dim)?;
         }
+        if let Some(stray) = self.priors.and_then(|priors| priors.stray)
+            && !(stray.is_finite() && stray > 0.0)
+        {
+            let (name, must) = ("stray of the priors", "finite and positive");
+            return Err(SurrogateError::BadHyper { name, value: stray, must });
+        }
         for prior in self.priors.iter().flat_map(|priors| [priors.lengthscale, priors.noise_variance]) {
             for (name, value, fits) in [
                 ("location of a prior", prior.location, prior.location.is_finite()),
@@ -381,7 +387,10 @@ impl<'a> Problem<'a> {
                 value -= density;
                 out[i] -= slope;
             };
-            (0..self.lengthscales).for_each(|d| add(d, priors.lengthscale.log_density(theta[d])));
+            priors
+                .each_lengthscale(&theta[..self.lengthscales])
+                .enumerate()
+                .for_each(|(d, term)| add(d, term));
             add(noise, priors.noise_variance.log_density(theta[noise]));
         }
         (value, out)

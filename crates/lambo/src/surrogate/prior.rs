@@ -27,6 +27,9 @@ impl LogNormal {
 pub struct Priors {
     /// On every lengthscale.
     pub lengthscale: LogNormal,
+    /// If there: lengthscales are relatives. The prior above is on their geometric mean, and the logarithm of each strays from its
+    /// own by this standard deviation. A handful of points cannot tell a coordinate that does not matter from one that was hardly moved.
+    pub stray: Option<f64>,
     /// On the noise variance.
     pub noise_variance: LogNormal,
 }
@@ -41,14 +44,53 @@ impl Priors {
                 location: std::f64::consts::SQRT_2 + 0.5 * (dim.max(1) as f64).ln(),
                 spread: 3.0_f64.sqrt(),
             },
+            stray: None,
             noise_variance: LogNormal { location: -4.0, spread: 1.0 },
         }
+    }
+
+    /// The density of lengthscales by their logarithms, as terms whose sum is its logarithm up to a constant, each with the derivative of that sum
+    /// in the logarithm.
+    pub fn each_lengthscale<'a>(&self, logs: &'a [f64]) -> impl Iterator<Item = (f64, f64)> + use<'a> {
+        let (prior, count) = (self.lengthscale, logs.len() as f64);
+        let common = self.stray.filter(|_| logs.len() > 1).map(|stray| {
+            let mean = logs.iter().sum::<f64>() / count;
+            (stray, mean, prior.log_density(mean))
+        });
+        logs.iter().map(move |&log| match common {
+            None => prior.log_density(log),
+            // The mean moves with every logarithm, too, but deviations from it sum to nothing.
+            Some((stray, mean, (density, slope))) => {
+                let z = (log - mean) / stray;
+                (density / count - 0.5 * z * z, slope / count - z / stray)
+            }
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn relatives_share_a_prior_and_the_derivatives_are_right() {
+        let kin = Priors { stray: Some(0.3), ..Priors::dimension_scaled(3) };
+        let total =
+            |priors: &Priors, logs: &[f64]| priors.each_lengthscale(logs).map(|term| term.0).sum::<f64>();
+        let (alone, _) = kin.lengthscale.log_density(0.7);
+        assert!((total(&kin, &[0.7; 3]) - alone).abs() < 1e-12);
+        let (logs, h) = ([0.1, 0.9, -0.4], 1e-6);
+        assert!(total(&kin, &logs) < total(&kin, &[0.2; 3]));
+        for (d, (_, slope)) in kin.each_lengthscale(&logs).enumerate() {
+            let (mut up, mut down) = (logs, logs);
+            up[d] += h;
+            down[d] -= h;
+            assert!(((total(&kin, &up) - total(&kin, &down)) / (2.0 * h) - slope).abs() < 1e-6);
+        }
+        let strangers = Priors::dimension_scaled(3);
+        let sum: f64 = logs.iter().map(|log| strangers.lengthscale.log_density(*log).0).sum();
+        assert_eq!(total(&strangers, &logs), sum);
+    }
 
     #[test]
     fn the_density_peaks_at_the_mode_and_its_derivative_is_right() {

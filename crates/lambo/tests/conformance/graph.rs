@@ -6,7 +6,8 @@ use lambo::space::{Cost, CostModel, Module, Param, Space};
 use lambo::study::{Event, Study};
 
 /// Those who are tried: each way to freeze, and those who freeze nothing.
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 10] = [
+    "auto",
     "random",
     "gp-ei",
     "eipu-prefix",

@@ -74,7 +74,11 @@ fn text(strategy: &str, option: &str) -> (&'static str, &'static str) {
 }
 
 /// The strategies, each in one line.
-const STRATEGIES: [(&str, &str); 16] = [
+const STRATEGIES: [(&str, &str); 17] = [
+    (
+        "auto",
+        "what to take if in doubt: improvement per cost, stages that are at hand kept, its own start and model",
+    ),
     ("random", "points by chance: what everybody has to beat"),
     ("gp-ucb", "the lowest confidence bound anywhere; ignores costs"),
     ("gp-ei", "the largest expected improvement anywhere; ignores costs"),
@@ -130,6 +134,25 @@ const OPTIONS: &[(&str, &str, &str, &str)] = &[
         "rival",
         "another family of kernels: the likelier of both is taken",
         "\"squared-exponential\", \"matern32\", \"matern52\" or \"none\"",
+    ),
+    (
+        "auto",
+        "start",
+        "how to start",
+        "\"nested\", which keeps dear stages for several trials, or \"spread\", which never does",
+    ),
+    (
+        "auto",
+        "exponent",
+        "how strongly costs count: 0 not at all, 1 as improvement per unit of cost",
+        AT_LEAST_0,
+    ),
+    ("auto", "bend", "whether values far above the best are bent where that is likelier", YES_NO),
+    (
+        "auto",
+        "stray",
+        "how far the logarithms of lengthscales stray from their mean",
+        "a number above 0, or \"none\"",
     ),
     ("mes", "samples", "samples of the minimum", COUNT),
     ("eeipu", "samples", "samples of the costs", COUNT),

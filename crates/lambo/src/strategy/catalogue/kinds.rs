@@ -46,6 +46,7 @@ macro_rules! kinds {
 }
 
 kinds! {
+    Auto: AutoOptions => Auto,
     GpUcb: GpUcbOptions => GpUcb,
     GpEi: GpEiOptions => GpEi,
     Mes: GpMesOptions => GpMes,
@@ -64,6 +65,7 @@ impl Kind {
     /// The default options under a name.
     pub(super) fn of(name: &str) -> Option<Self> {
         Some(match name {
+            "auto" => Self::Auto(AutoOptions::default()),
             "random" => Self::Random,
             "gp-ucb" => Self::GpUcb(GpUcbOptions::default()),
             "gp-ei" => Self::GpEi(GpEiOptions::default()),

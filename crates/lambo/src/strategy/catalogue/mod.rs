@@ -15,7 +15,8 @@ use crate::space::Space;
 use kinds::Kind;
 
 /// The names that [`by_name`], [`configured`] and [`describe`] know.
-pub const NAMES: [&str; 16] = [
+pub const NAMES: [&str; 17] = [
+    "auto",
     "random",
     "gp-ucb",
     "gp-ei",

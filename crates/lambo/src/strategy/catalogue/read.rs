@@ -10,7 +10,7 @@ use crate::strategy::StrategyError;
 pub(super) const GROUPS: [&str; 4] = ["model", "effort", "abandon", "growth"];
 
 /// Options that can be switched off.
-const SWITCHES: [&str; 5] = ["refresh_every", "growth", "abandon", "theory", "rival"];
+const SWITCHES: [&str; 6] = ["refresh_every", "growth", "abandon", "theory", "rival", "stray"];
 
 /// What switches them off; TOML has no null.
 const OFF: &str = "none";

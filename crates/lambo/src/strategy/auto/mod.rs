@@ -1,0 +1,205 @@
+//! `auto`: what lambo takes by itself; built of what the laboratory showed to pay (`experiments/auto`).
+//!
+//! ```text
+//! start    few draws of dear modules, several of the cheap ones behind each                                   (start.rs)
+//! model    the likeliest of: Matérn 5/2 or squared exponential, values as they are or bent (bend.rs), with lengthscales that are relatives
+//! x_t    = argmax over prefixes p and the rest u of ln EI([p, u]) − a ln Γ([p, u])          a = 1       (prefix.rs, price.rs)
+//! ```
+//!
+//! - Prefixes are those of the previous point and, with a cache, of the best points; one of them keeps nothing.
+//! - A trial that the rest of the budget cannot pay for is not proposed while there is one that it can.
+//! - A point that was tried already is not proposed while there is another.
+//! - Costs are given, learnt from the runs that were measured, or equal where nobody knows them.
+
+mod start;
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+
+use super::course::Course;
+use super::model::{Explanation, Model};
+use super::prefix::{self, Candidate};
+use super::price::{PerPrice, Price};
+use super::stage_cost::StageCosts;
+use super::{ModelOptions, Proposal, Source, Strategy, StrategyError, View, Why};
+use crate::acquisition::{LogEi, Maximiser, Surface};
+use crate::space::{Batch, Space};
+use crate::surrogate::Family;
+use start::Start;
+
+/// The settings of `auto`: each ingredient can be taken out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AutoOptions {
+    /// How to start.
+    pub start: AutoStart,
+    /// Whether stages that are at hand may be kept.
+    pub freeze: bool,
+    /// a, how strongly costs count: 0 not at all, 1 as improvement per unit of cost.
+    pub exponent: f64,
+    /// The model.
+    pub model: ModelOptions,
+    /// Another family of kernels: the likelier of both is taken.
+    pub rival: Option<Family>,
+    /// Whether values may be bent: then they are where that is likelier.
+    pub bend: bool,
+    /// How far the logarithms of lengthscales stray from their mean; without, each has a prior of its own.
+    pub stray: Option<f64>,
+    /// How hard to look beside each prefix.
+    pub effort: Maximiser,
+}
+
+/// How `auto` starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AutoStart {
+    /// Dear modules are kept for several trials, by what they cost.
+    Nested,
+    /// Every module is drawn anew for every trial.
+    Spread,
+}
+
+impl Default for AutoOptions {
+    fn default() -> Self {
+        Self {
+            start: AutoStart::Nested,
+            freeze: true,
+            exponent: 1.0,
+            model: ModelOptions::modern(),
+            rival: Some(Family::SquaredExponential),
+            bend: true,
+            stray: Some(0.3),
+            effort: prefix::effort(),
+        }
+    }
+}
+
+/// The default strategy.
+#[derive(Clone, Debug)]
+pub struct Auto {
+    options: AutoOptions,
+    course: Course,
+    /// The number of the explanation that the last fit chose.
+    explanation: Option<usize>,
+}
+
+/// What a proposal remembers: the number of its explanation, when it is another than before.
+const EXPLANATION: &str = "explanation";
+
+impl Auto {
+    /// With these options.
+    pub fn new(_: &Space, options: AutoOptions, seed: u64) -> Result<Self, StrategyError> {
+        options.model.check()?;
+        let refuse = |option, problem: String| Err(StrategyError::Option { option, problem });
+        if !(options.exponent.is_finite() && options.exponent >= 0.0) {
+            return refuse(
+                "exponent",
+                format!("it is {}; give a finite number of at least 0", options.exponent),
+            );
+        }
+        if let Some(stray) = options.stray.filter(|stray| !(stray.is_finite() && *stray > 0.0)) {
+            return refuse("stray", format!("it is {stray}; give a number above 0, or \"none\""));
+        }
+        Ok(Self { options, course: Course::new(seed), explanation: None })
+    }
+
+    /// The ways in which trials may be explained; the plain one first.
+    fn explanations(&self) -> Vec<Explanation> {
+        let AutoOptions { model, rival, bend, stray, .. } = &self.options;
+        let families = std::iter::once(model.family).chain(rival.filter(|rival| *rival != model.family));
+        let bents = if *bend { &[false, true][..] } else { &[false] };
+        families
+            .flat_map(|family| bents.iter().map(move |&bent| Explanation { family, bent, stray: *stray }))
+            .collect()
+    }
+
+    /// The best trial by improvement per cost.
+    fn choose(&self, view: &View<'_>, model: &Model, costs: &StageCosts) -> Result<Proposal, StrategyError> {
+        let AutoOptions { freeze, exponent, effort, .. } = &self.options;
+        let log_ei = LogEi::new(model.lowest)?;
+        let objective = |runs| PerPrice {
+            objective: Surface::new(&model.gp, log_ei),
+            price: Price::new(costs, runs),
+            exponent: *exponent,
+        };
+        let prefixes = if *freeze { prefix::prefixes(view)? } else { vec![prefix::whole(view)] };
+        let effort = self.course.effort(effort);
+        let mut candidates =
+            prefix::solve(view, &prefixes, |prefix| objective(&prefix.runs), &model.hints(), &effort)?;
+        keep_if_any(&mut candidates, |candidate| affordable(view, costs, candidate))?;
+        keep_if_any(&mut candidates, |candidate| untried(view, candidate))?;
+        let best = prefix::best(&candidates, |candidate| candidate.value)?;
+        self.course.propose(view, model, &objective(&best.prefix.runs), &best.place)
+    }
+}
+
+impl Strategy for Auto {
+    fn propose(&self, view: &View<'_>) -> Result<Proposal, StrategyError> {
+        let costs = StageCosts::of(view, self.course.seed(), self.course.t())?;
+        let start = Start::of(view, self.options.start == AutoStart::Nested, &costs);
+        let model = if self.course.t() > 1 || start.is_over(view) {
+            let explanations = self.explanations();
+            self.course.likeliest(view, &self.options.model, &explanations, self.explanation)?
+        } else {
+            None
+        };
+        let Some((model, explanation)) = model else {
+            let point = start.next(view, self.course.seed())?;
+            let why = Why::of(view, &point, Source::Design)?;
+            return Ok(Proposal::new(point, why));
+        };
+        let proposal = self.choose(view, &model, &costs)?;
+        let is_new = self.explanation != Some(explanation);
+        Ok(if is_new { proposal.with_memo(EXPLANATION, explanation as f64) } else { proposal })
+    }
+
+    fn settings(&self) -> String {
+        format!("auto seed {} {:?}", self.course.seed(), self.options)
+    }
+
+    fn accept(&mut self, view: &View<'_>, proposal: &Proposal) -> Result<(), StrategyError> {
+        let count = self.explanations().len();
+        let explanation = match proposal.memo.get(EXPLANATION) {
+            None => self.explanation,
+            Some(&number) => match (0..count).find(|known| *known as f64 == number) {
+                Some(known) => Some(known),
+                None => {
+                    let problem = format!("it remembers explanation {number} of {count}");
+                    return Err(StrategyError::Foreign { trial: view.trials.len(), problem });
+                }
+            },
+        };
+        self.course.accept(view, proposal)?;
+        self.explanation = explanation;
+        Ok(())
+    }
+}
+
+/// Drops what does not pass, unless that is everything.
+fn keep_if_any<T>(
+    list: &mut Vec<T>,
+    passes: impl Fn(&T) -> Result<bool, StrategyError>,
+) -> Result<(), StrategyError> {
+    let passed = list.iter().map(passes).collect::<Result<Vec<bool>, _>>()?;
+    if passed.contains(&true) {
+        let mut passed = passed.into_iter();
+        list.retain(|_| passed.next().unwrap_or(true));
+    }
+    Ok(())
+}
+
+/// Whether what is left of the budget pays for a trial.
+fn affordable(view: &View<'_>, costs: &StageCosts, candidate: &Candidate<'_>) -> Result<bool, StrategyError> {
+    let Some(budget) = view.budget else { return Ok(true) };
+    let at = Batch::of(view.space.dim(), &candidate.place.x);
+    let cost = Price::new(costs, &candidate.prefix.runs).ln(&at)?.first().map_or(0.0, |ln| ln.exp());
+    // Sums of costs are rounded.
+    Ok(view.spent + cost <= budget * (1.0 + 1e-9))
+}
+
+/// Whether a point was never asked for.
+fn untried(view: &View<'_>, candidate: &Candidate<'_>) -> Result<bool, StrategyError> {
+    let point = candidate.place.point(view)?;
+    Ok(!view.trials.iter().any(|trial| *trial.point() == point))
+}

@@ -1,0 +1,177 @@
+//! What `auto` promises: a start by costs, trials that can be paid for, nothing twice, and never a panic on odd options.
+
+use super::*;
+use crate::space::{Cost, CostModel, Module, Param, Point};
+use crate::study::{StopRules, Study};
+
+/// Modules of one or two variables that cost this much.
+fn space(modules: &[(Cost, usize)]) -> Space {
+    let module = |(m, (cost, variables)): (usize, &(Cost, usize))| {
+        let params = (0..*variables).map(|v| Param::float(&format!("x{m}{v}"), 0.0, 1.0).unwrap());
+        Module::new(&format!("m{m}"), params).unwrap().cost(*cost).unwrap()
+    };
+    Space::new(modules.iter().enumerate().map(module)).unwrap()
+}
+
+fn given(costs: &[f64]) -> Space {
+    let modules: Vec<(Cost, usize)> = costs.iter().map(|cost| (Cost::Given(*cost), 2)).collect();
+    space(&modules)
+}
+
+fn study(space: &Space, options: AutoOptions, model: CostModel) -> Study {
+    let auto = Auto::new(space, options, 5).unwrap();
+    Study::new(space.clone(), Box::new(auto)).cost_model(model).unwrap()
+}
+
+/// A bowl with its lowest point off the middle.
+fn bowl(point: &Point) -> f64 {
+    point.values().iter().map(|value| (value.as_float().unwrap() - 0.37).powi(2)).sum()
+}
+
+/// Points of so many trials; every module that ran is measured to cost this.
+fn drive(study: &mut Study, trials: usize, costs: &[f64]) -> Vec<Point> {
+    let step = |_| {
+        let trial = study.ask().unwrap();
+        let point = trial.point().clone();
+        let first = study.proposal(trial.id()).unwrap().why.first_changed.unwrap_or(costs.len());
+        let stages = costs.iter().enumerate().map(|(m, cost)| (m >= first).then_some(*cost)).collect();
+        let observed = trial.observe(bowl(&point)).unwrap();
+        study.tell(observed.measured(stages).unwrap()).unwrap();
+        point
+    };
+    (0..trials).map(step).collect()
+}
+
+/// Different values of the first module among the points of the start, and how many points it has.
+fn start_of(space: &Space, costs: &[f64]) -> (usize, usize) {
+    let mut study = study(space, AutoOptions::default(), CostModel::Previous);
+    let points = drive(&mut study, 40, costs);
+    let is_design = |i: &usize| {
+        let id = crate::trial::TrialId::new(*i as u64);
+        study.why(id).unwrap().source == Source::Design
+    };
+    let length = (0..40).take_while(is_design).count();
+    let mut firsts: Vec<String> =
+        points[..length].iter().map(|p| format!("{:?}", p.values()[..2].to_vec())).collect();
+    firsts.dedup();
+    (firsts.len(), length)
+}
+
+#[test]
+fn the_start_keeps_dear_modules_by_what_they_cost() {
+    // Four draws behind each of two, and as many again where a third module is cheaper still.
+    assert_eq!(start_of(&given(&[10.0, 1.0]), &[10.0, 1.0]), (2, 8));
+    assert_eq!(start_of(&given(&[40.0, 10.0, 1.0]), &[40.0, 10.0, 1.0]), (2, 16));
+    // Little to save, little kept; nothing to save, nothing kept.
+    assert_eq!(start_of(&given(&[3.0, 1.0]), &[3.0, 1.0]), (3, 6));
+    assert_eq!(start_of(&given(&[1.0, 1.0]), &[1.0, 1.0]), (6, 6));
+    assert_eq!(start_of(&given(&[1.0]), &[1.0]), (4, 4));
+    // A cheap module before a dear one saves nothing.
+    assert_eq!(start_of(&given(&[1.0, 10.0]), &[1.0, 10.0]), (6, 6));
+}
+
+#[test]
+fn costs_that_are_measured_shape_the_start_once_a_trial_has_shown_them() {
+    let measured = space(&[(Cost::Measured, 2), (Cost::Measured, 2)]);
+    assert_eq!(start_of(&measured, &[10.0, 1.0]), (2, 8));
+    assert_eq!(start_of(&measured, &[1.0, 1.0]), (6, 6));
+    let unknown = space(&[(Cost::Unknown, 2), (Cost::Unknown, 2)]);
+    let mut study = study(&unknown, AutoOptions::default(), CostModel::Previous);
+    for _ in 0..12 {
+        let trial = study.ask().unwrap();
+        let value = bowl(trial.point());
+        study.tell(trial.observe(value).unwrap()).unwrap();
+    }
+}
+
+#[test]
+fn a_start_whose_trials_fail_does_not_repeat_the_module_that_failed() {
+    let space = given(&[10.0, 1.0]);
+    let mut study = study(&space, AutoOptions::default(), CostModel::Previous);
+    let mut firsts: Vec<Vec<crate::space::Value>> = Vec::new();
+    for _ in 0..6 {
+        let trial = study.ask().unwrap();
+        firsts.push(trial.point().values()[..2].to_vec());
+        study.tell(trial.fail("it broke")).unwrap();
+    }
+    assert!(firsts.windows(2).all(|pair| pair[0] != pair[1]), "{firsts:?}");
+    // With one value the model takes over at the end of the start.
+    for _ in 0..4 {
+        let trial = study.ask().unwrap();
+        let value = bowl(trial.point());
+        study.tell(trial.observe(value).unwrap()).unwrap();
+    }
+}
+
+#[test]
+fn it_finds_the_bottom_of_a_bowl_and_moves_the_dear_module_rarely() {
+    for model in [CostModel::Previous, CostModel::Cache] {
+        let space = given(&[10.0, 1.0]);
+        let mut study = study(&space, AutoOptions::default(), model);
+        let points = drive(&mut study, 45, &[10.0, 1.0]);
+        let lowest = points.iter().map(bowl).fold(f64::INFINITY, f64::min);
+        assert!(lowest < 0.01, "{model:?}: {lowest}");
+        let moves = points.windows(2).filter(|w| w[0].values()[..2] != w[1].values()[..2]).count();
+        assert!(moves < 30, "{model:?}: {moves}");
+    }
+}
+
+#[test]
+fn nothing_is_asked_for_twice() {
+    for model in [CostModel::Previous, CostModel::Cache] {
+        let space = given(&[10.0, 1.0]);
+        let points = drive(&mut study(&space, AutoOptions::default(), model), 60, &[10.0, 1.0]);
+        for (i, point) in points.iter().enumerate() {
+            assert!(!points[..i].contains(point), "{model:?}: trial {i} repeats {point}");
+        }
+    }
+}
+
+#[test]
+fn what_the_budget_cannot_pay_for_is_not_proposed_while_something_else_can() {
+    let space = given(&[10.0, 1.0]);
+    let rules = StopRules { cost: Some(60.0), ..StopRules::default() };
+    let mut study = study(&space, AutoOptions::default(), CostModel::Previous).stop(rules).unwrap();
+    let mut spent = 0.0;
+    while study.stopped().is_none() {
+        drive(&mut study, 1, &[10.0, 1.0]);
+        spent = study.account().spent();
+    }
+    assert_eq!(spent, 60.0);
+}
+
+#[test]
+fn options_that_make_no_sense_are_refused() {
+    let space = given(&[10.0, 1.0]);
+    let refused = |options: AutoOptions| Auto::new(&space, options, 1).unwrap_err().to_string();
+    let auto = AutoOptions::default;
+    for exponent in [-1.0, f64::NAN, f64::INFINITY] {
+        assert!(refused(AutoOptions { exponent, ..auto() }).contains("exponent"));
+    }
+    for stray in [0.0, -1.0, f64::NAN] {
+        assert!(refused(AutoOptions { stray: Some(stray), ..auto() }).contains("stray"));
+    }
+    let refit_never = ModelOptions { refit_every: 0, ..ModelOptions::modern() };
+    assert!(refused(AutoOptions { model: refit_never, ..auto() }).contains("refit_every"));
+}
+
+#[test]
+fn every_ingredient_can_be_taken_out() {
+    let space = given(&[10.0, 1.0]);
+    let auto = AutoOptions::default;
+    let without = [
+        AutoOptions { start: AutoStart::Spread, ..auto() },
+        AutoOptions { freeze: false, ..auto() },
+        AutoOptions { exponent: 0.0, ..auto() },
+        AutoOptions { rival: None, ..auto() },
+        AutoOptions { bend: false, ..auto() },
+        AutoOptions { stray: None, ..auto() },
+    ];
+    let whole = drive(&mut study(&space, auto(), CostModel::Previous), 24, &[10.0, 1.0]);
+    for options in without {
+        let points = drive(&mut study(&space, options.clone(), CostModel::Previous), 24, &[10.0, 1.0]);
+        // A bowl needs no bending and one kernel: there the same may come out.
+        let changes = options.bend && options.rival.is_some();
+        assert!(!changes || points != whole, "{options:?}");
+    }
+}
