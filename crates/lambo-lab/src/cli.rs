@@ -1,7 +1,7 @@
 //! The command line of `lambo-lab`: what can be asked for, and who answers.
 
 use crate::experiment::summary::Summary;
-use crate::experiment::{compare, halves, outcome, run as experiment_run, switching, tournament};
+use crate::experiment::{best_of, compare, halves, outcome, run as experiment_run, switching, tournament};
 use crate::{evidence, peers, reference, suggest};
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
@@ -55,6 +55,22 @@ enum Command {
         /// Hold it twice, on the odd runs and on the even ones, and say where they contradict each other.
         #[arg(long)]
         halves: bool,
+        /// Print JSON instead of a table.
+        #[arg(long)]
+        json: bool,
+    },
+    /// One strategy beside the best of several rivals: what getting within 5% of the optimum costs, problem by problem and over all.
+    #[command(after_help = BEST_OF_HELP)]
+    BestOf {
+        /// Experiments: plans that were run, their folders or their summary.json files; those of the same rules count as one.
+        #[arg(required = true, value_name = "PLAN|FOLDER|SUMMARY")]
+        experiments: Vec<PathBuf>,
+        /// The strategy.
+        #[arg(long, default_value = "auto")]
+        strategy: String,
+        /// Labels of its rivals, separated by commas.
+        #[arg(long, value_delimiter = ',', required = true)]
+        rivals: Vec<String>,
         /// Print JSON instead of a table.
         #[arg(long)]
         json: bool,
@@ -171,6 +187,14 @@ Examples:
   lambo-lab tournament experiments/panel-a/plan.toml experiments/panel-b/plan.toml --threshold 0.05 --json
   lambo-lab tournament experiments/panel-a --halves";
 
+const BEST_OF_HELP: &str = "\
+Costs are geometric means over runs in full runs of the pipeline, starting points included, to a regret of 0.05, on tables to a score within 5% of the best;
+a run that does not get there counts as the budget. The best rival is chosen afterwards on every problem, by its cost there. Rivals with fewer than five
+runs in common are left out.
+
+Example:
+  lambo-lab best-of experiments/auto/report-*/ experiments/panel-?/ --rivals gp-ei,eipu,random";
+
 const TABLE_HELP: &str = "\
 Costs are medians over runs in full runs of the pipeline, starting points included; a run that does not get there counts as the budget, and the
 share that does stands in brackets. Regret: mean at the end of the budget, with its 95% bootstrap interval. Over a table also the median hours
@@ -258,6 +282,11 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
                 return Ok(ExitCode::from(u8::from(!halves.contradictions.is_empty())));
             }
             print(&tournament::hold(&summaries, labels, &baseline, threshold)?, json)
+        }
+        Command::BestOf { experiments, strategy, rivals, json } => {
+            let summaries =
+                experiments.iter().map(|path| Summary::read(path)).collect::<Result<Vec<Summary>>>()?;
+            print(&best_of::best_of(&summaries, &strategy, &rivals)?, json)
         }
         Command::Table { experiments, strategies } => {
             for path in &experiments {

@@ -3,6 +3,7 @@
 //! A [`Plan`] says what is run. [`run`] does the runs that are not done yet, each kept in a file of its own, and writes the outcome:
 //! `curves.csv`, `points.csv`, `summary.json`, `figure.svg` and `figure.png`. [`compare`] and [`tournament`] read summaries.
 
+pub mod best_of;
 pub mod compare;
 pub mod curve;
 pub mod figure;

@@ -2,7 +2,7 @@
 
 use lambo_lab::experiment::compare::compare;
 use lambo_lab::experiment::summary::Summary;
-use lambo_lab::experiment::{halves, tournament};
+use lambo_lab::experiment::{best_of::best_of, halves, tournament};
 use serde_json::{Value, json};
 
 /// A summary in which these strategies have these final regrets and, for every threshold, these costs.
@@ -102,4 +102,31 @@ fn halves_that_disagree_contradict_each_other() {
     let steady = [("x", regrets(12, |_| 0.1), 10.0), ("y", regrets(12, |_| 0.2), 10.0)];
     let held = halves::hold(&[summary(1, &steady)], None, "x", None).unwrap();
     assert_eq!((held.decided_by_both, held.contradictions.len(), held.beyond_intervals.len()), (1, 0, 0));
+}
+
+#[test]
+fn the_best_rival_is_chosen_problem_by_problem_and_runs_of_the_same_rules_are_one_problem() {
+    let nothing = || regrets(6, |_| 0.0);
+    // The newcomer was run later, under the same rules; full runs cost 11.
+    let old = summary(1, &[("dear", nothing(), 88.0), ("cheap", nothing(), 22.0), ("other", nothing(), 1.0)]);
+    let new = summary(1, &[("me", nothing(), 11.0)]);
+    let second =
+        summary(2, &[("dear", nothing(), 44.0), ("cheap", nothing(), 88.0), ("me", nothing(), 55.0)]);
+    let rivals = ["dear", "cheap"].map(str::to_owned);
+    let found = best_of(&[old.clone(), new, second], "me", &rivals).unwrap();
+    let chosen: Vec<(&str, f64)> = found.problems.iter().map(|p| (p.rival.as_str(), p.ratio.ratio)).collect();
+    assert_eq!(chosen.iter().map(|c| c.0).collect::<Vec<_>>(), ["cheap", "dear"]);
+    assert!((chosen[0].1 - 0.5).abs() < 1e-12 && (chosen[1].1 - 1.25).abs() < 1e-12);
+    assert!(
+        (found.problems[0].cost - 1.0).abs() < 1e-12 && (found.problems[0].rival_cost - 2.0).abs() < 1e-12
+    );
+    assert!((found.all.ratio - (0.5f64 * 1.25).sqrt()).abs() < 1e-12 && found.all.problems == 2);
+    // Equal in every run, so that 1.25 is certain, and more than a tenth.
+    assert_eq!(found.worse.len(), 1);
+    // Nobody to compare with, too few runs in common, and the same runs twice.
+    assert!(best_of(&[old.clone()], "me", &rivals).is_err());
+    let few = summary(1, &[("me", regrets(4, |_| 0.0), 11.0)]);
+    assert!(best_of(&[old.clone(), few], "me", &rivals).is_err());
+    let error = best_of(&[old.clone(), old], "other", &rivals).unwrap_err().to_string();
+    assert!(error.contains("two experiments"), "{error}");
 }

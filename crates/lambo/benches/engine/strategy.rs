@@ -3,7 +3,10 @@
 use crate::data::{DIM, points, sizes, values};
 use divan::Bencher;
 use lambo::space::{Cost, CostModel, Module, Param, RunHistory, Space};
-use lambo::strategy::{GpUcb, GpUcbOptions, Lambo, LamboOptions, Strategy, View};
+use lambo::strategy::{
+    Auto, AutoOptions, EipuPrefix, EipuPrefixOptions, GpUcb, GpUcbOptions, Lambo, LamboOptions, Strategy,
+    View,
+};
 use lambo::study::Study;
 use lambo::trial::{Proposed, Trial, TrialId};
 
@@ -55,6 +58,47 @@ fn lambo_paper_ask(bencher: Bencher, n: usize) {
 #[divan::bench(args = sizes(1_000), sample_count = 10, max_time = 3)]
 fn gp_ucb_ask(bencher: Bencher, n: usize) {
     ask(bencher, n, |space| Box::new(GpUcb::new(space, GpUcbOptions::default(), 1).unwrap()));
+}
+
+/// Eight variables in three modules and a cache that holds half as many prefixes as there were trials; every ask fits.
+#[divan::bench(args = [50, 100, 200, 400], sample_count = 10, max_time = 3)]
+fn auto_ask(bencher: Bencher, n: usize) {
+    cached_ask(bencher, n, |space| Box::new(Auto::new(space, AutoOptions::default(), 1).unwrap()));
+}
+
+/// The same for one of its rivals, side by side.
+#[divan::bench(args = [50, 100, 200, 400], sample_count = 10, max_time = 3)]
+fn eipu_prefix_ask(bencher: Bencher, n: usize) {
+    let options = EipuPrefixOptions::default();
+    cached_ask(bencher, n, |space| Box::new(EipuPrefix::new(space, options.clone(), 1).unwrap()));
+}
+
+fn cached_ask(bencher: Bencher, n: usize, make: impl Fn(&Space) -> Box<dyn Strategy>) {
+    let mut from = 0;
+    let modules = [(3, 40.0), (3, 10.0), (2, 1.0)].map(|(variables, cost)| {
+        let params: Vec<Param> =
+            (from..from + variables).map(|i| Param::float(&format!("x{i}"), 0.0, 1.0).unwrap()).collect();
+        from += variables;
+        Module::new(&format!("m{from}"), params).unwrap().cost(Cost::Given(cost)).unwrap()
+    });
+    let space = Space::new(modules).unwrap();
+    let (x, mut history) = (points(n, 1), RunHistory::new());
+    let mut trials: Vec<Trial> = Vec::new();
+    for i in 0..n {
+        // Two trials share what the first two modules were given.
+        let mut u = x.row(i).to_vec();
+        u[..6].copy_from_slice(&x.row(i / 2)[..6]);
+        let point = space.decode(&u).unwrap();
+        history.record(&space, &point).unwrap();
+        let value = u.iter().map(|u| (u - 0.4).powi(2)).sum::<f64>() + 0.1 * (20.0 * u[0]).sin();
+        trials.push(Trial::Observed(Proposed::new(TrialId::new(i as u64), point).observe(value).unwrap()));
+    }
+    let (space, trials, cost_model) = (&space, trials.as_slice(), CostModel::Cache);
+    let view = View { space, trials, costs: None, cost_model, history: &history, spent: 0.0, budget: None };
+    let mut strategy = make(space);
+    let first = strategy.propose(&view).unwrap();
+    strategy.accept(&view, &first).unwrap();
+    bencher.bench_local(|| strategy.propose(&view).unwrap());
 }
 
 /// A study of a hundred trials from its events.
