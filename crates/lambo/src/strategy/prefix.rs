@@ -81,14 +81,30 @@ pub(super) fn whole<'a>(view: &View<'_>) -> Prefix<'a> {
     Prefix { keeps: vec![false; modules], point: None, runs: vec![true; modules] }
 }
 
-impl Prefix<'_> {
+impl<'a> Prefix<'a> {
     /// Whether a module before `last` is free and can change.
     pub(super) fn opens(&self, space: &Space, last: usize) -> bool {
         (0..last).any(|m| is_tunable(space, m) && !self.keeps.get(m).copied().unwrap_or(false))
     }
 
+    /// Whether the values that are kept lie in a box of the unit cube, give or take a little.
+    pub(super) fn fits(&self, space: &Space, lower: &[f64], upper: &[f64], slack: f64) -> bool {
+        let Some((_, u)) = &self.point else { return true };
+        let mut kept =
+            (0..self.keeps.len()).filter(|&m| self.keeps[m]).flat_map(|m| space.module_coordinates(m));
+        kept.all(|i| match (u.get(i), lower.get(i), upper.get(i)) {
+            (Some(u), Some(low), Some(high)) => low - slack <= *u && *u <= high + slack,
+            _ => false,
+        })
+    }
+
+    /// The point that values are kept from, if there is one, and which modules are.
+    pub(super) fn kept(&self) -> (Option<&'a Point>, Vec<bool>) {
+        (self.point.as_ref().map(|(point, _)| *point), self.keeps.clone())
+    }
+
     /// What is left to search.
-    fn region<'s>(&self, space: &'s Space, told: &Arc<Told>) -> Result<Region<'s>, MaximiseError> {
+    pub(super) fn region<'s>(&self, space: &'s Space, told: &Arc<Told>) -> Result<Region<'s>, MaximiseError> {
         let mut region = Region::of(space).beside(told);
         let Some((_, u)) = &self.point else { return Ok(region) };
         for own in (0..self.keeps.len()).filter(|&m| self.keeps[m]).map(|m| space.module_coordinates(m)) {

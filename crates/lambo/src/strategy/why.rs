@@ -95,7 +95,8 @@ pub struct ArmChoice {
     pub regions_per_module: Vec<usize>,
     /// How often regions were dropped or bisected; arms of different partitions have nothing in common.
     pub partition: usize,
-    /// The first module that was free to move: earlier ones kept their values bit for bit. Where chance left the arm, the first that did move.
+    /// The first module that was free to move: earlier ones kept the values of the previous point, or of a cached one, bit for bit. Where chance
+    /// left the arm, the first that did move.
     pub first_free: usize,
     /// p_t of every arm, from which this one was drawn.
     pub probabilities: Vec<f64>,

@@ -2,7 +2,7 @@
 
 use lambo::acquisition::Beta;
 use lambo::space::{Cost, Space};
-use lambo::strategy::lambo::{Alpha, Depths, FirstPartition, LossScale, Theory};
+use lambo::strategy::lambo::{Alpha, Anchors, Depths, FirstPartition, LossScale, Theory};
 use lambo::strategy::{
     CaMobo, CaMoboOptions, Carbo, CarboOptions, Design, Eipu, EipuOptions, GpEi, GpEiOptions, GpMes,
     GpMesOptions, Lambo, LamboOptions, NAMES, Strategy, by_name,
@@ -26,6 +26,23 @@ pub fn make(name: &str, space: &Space, seed: u64) -> Box<dyn Strategy> {
         "lambo-paper, raw EI" => LamboOptions { losses: LossScale::Raw, alpha: Alpha::Ei, ..paper() },
         "lambo-paper, MES" => LamboOptions { alpha: Alpha::Mes { samples: 4 }, ..paper() },
         "lambo-paper, Gittins" => LamboOptions { alpha: Alpha::Gittins(0.01), ..paper() },
+        "lambo, EI per cost" => LamboOptions {
+            design: Design::Sobol(4),
+            alpha: Alpha::EiPerCost,
+            anchors: Anchors::Prefixes,
+            ..LamboOptions::default()
+        },
+        "lambo, Gittins per cost" => LamboOptions {
+            design: Design::Sobol(4),
+            alpha: Alpha::GittinsPerCost { lambda: 0.1, decay: 0.5 },
+            anchors: Anchors::Prefixes,
+            losses: LossScale::Gap,
+            abandon: None,
+            ..LamboOptions::default()
+        },
+        "lambo-paper, Gittins per cost" => {
+            LamboOptions { alpha: Alpha::GittinsPerCost { lambda: 0.1, decay: 0.5 }, ..paper() }
+        }
         "lambo-paper, fine and deep" => LamboOptions {
             partition: FirstPartition::Diameter(0.6),
             depths: Depths::FromCosts,
@@ -74,6 +91,9 @@ pub fn all() -> impl Iterator<Item = &'static str> {
         "lambo-paper, raw EI",
         "lambo-paper, MES",
         "lambo-paper, Gittins",
+        "lambo, EI per cost",
+        "lambo, Gittins per cost",
+        "lambo-paper, Gittins per cost",
         "lambo-paper, fine and deep",
         "lambo-paper, theory",
         "gp-ei, paper",

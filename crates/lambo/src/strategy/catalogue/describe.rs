@@ -95,9 +95,9 @@ const STRATEGIES: [(&str, &str); 17] = [
     ("ts", "the minimum of a sampled function per unit of cost, stages that are at hand kept"),
     (
         "lambo",
-        "a slowly moving bandit that changes early stages rarely, with the settings that measured best",
+        "a slowly moving bandit over regions of early stages, which move where that is worth their price",
     ),
-    ("lambo-paper", "the same with the settings of the paper"),
+    ("lambo-paper", "the bandit with the settings of the paper, which changes early stages rarely"),
 ];
 
 const YES_NO: &str = "true or false";
@@ -176,14 +176,14 @@ const OPTIONS: &[(&str, &str, &str, &str)] = &[
         "",
         "alpha",
         "what the best point of a region minimises",
-        "{ lcb = \"sqrt\" }, { lcb = \"printed\" }, { lcb = { fixed = 2.0 } }, \"ei\", \"log-ei\", { mes = { samples = 10 } } \
-         or { gittins = 0.01 }",
+        "{ lcb = \"sqrt\" }, { lcb = \"printed\" }, { lcb = { fixed = 2.0 } }, \"ei\", \"log-ei\", { mes = { samples = 10 } }, \
+         { gittins = 0.01 }, \"ei-per-cost\" or { gittins-per-cost = { lambda = 0.1, decay = 0.5 } }",
     ),
     (
         "",
         "losses",
         "how the losses of regions reach the bandit",
-        "\"rescale\", \"raw\" or { clip = { low = 0.0, high = 1.0 } }",
+        "\"rescale\", \"gap\", \"raw\" or { clip = { low = 0.0, high = 1.0 } }",
     ),
     ("", "eta", "learning rate of the bandit", POSITIVE),
     ("", "partition", "first regions of a stage without cuts", "\"bisect\" or { diameter = 0.5 }"),
@@ -225,4 +225,10 @@ const OPTIONS: &[(&str, &str, &str, &str)] = &[
         "{ horizon = 500 }, { horizon = 500, lipschitz = 2.0 } or \"none\"",
     ),
     ("", "max_arms", "the most regions", COUNT),
+    (
+        "",
+        "anchors",
+        "stages that stay where a region is looked through: the previous point's, or any at hand that are worth it",
+        "\"previous\" or \"prefixes\"",
+    ),
 ];

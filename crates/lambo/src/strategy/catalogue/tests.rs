@@ -71,7 +71,10 @@ fn options_of_every_form_are_understood() {
             "lambo",
             json!({"alpha": {"gittins": 0.01}, "depths": "from-costs", "partition": {"diameter": 0.5}}),
         ),
-        ("lambo", json!({"abandon": "none", "growth": {"every": 5}, "refresh_every": "none"})),
+        ("lambo", json!({"abandon": {"below": 0.1, "after": 10}, "growth": "none", "refresh_every": "none"})),
+        ("lambo-paper", json!({"abandon": "none", "growth": {"every": 5}, "refresh_every": "none"})),
+        ("lambo", json!({"alpha": "ei-per-cost", "losses": "gap", "anchors": "previous"})),
+        ("lambo-paper", json!({"alpha": {"gittins-per-cost": {"lambda": 0.2, "decay": 1}}})),
         ("lambo", json!({"theory": {"horizon": 100}, "scores": [["a > 0.5", 0.25]]})),
         ("lambo", json!({"design": {"nested": {"points": 6, "every": 2}}, "effort": {"starts": 2}})),
         ("gp-ei", json!({"rival": "none", "model": {"noise": {"known": 0.01}}})),
@@ -104,7 +107,10 @@ fn errors_name_the_option_and_say_what_it_can_be() {
         ("lambo", json!({"model": {"family": "linear"}}), "\"matern32\" or \"matern52\""),
         ("lambo", json!({"refresh_every": 2.5}), "give a whole number of at least 1, or \"none\""),
         ("lambo", json!({"effort": {"seed": 3}}), "option `effort.seed`"),
-        ("lambo", json!({"abandon": {"below": 2}}), "option `abandon.below`"),
+        ("lambo-paper", json!({"abandon": {"below": 2}}), "option `abandon.below`"),
+        // It is switched off there, so that all of it must be given.
+        ("lambo", json!({"abandon": {"below": 0.1}}), "give { below = 0.1, after = 10 } or \"none\""),
+        ("lambo", json!({"anchors": "best"}), "give \"previous\" or \"prefixes\""),
         ("bogo", json!({}), "there is no strategy `bogo`"),
     ];
     for (name, options, expected) in cases {

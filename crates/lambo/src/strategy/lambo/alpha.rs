@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::priced::Form;
 use crate::acquisition::{Acquisition, AcquisitionError, Beta, Gittins, Lcb, LogEi};
 use crate::strategy::StrategyError;
 use crate::strategy::gp_mes::max_value;
@@ -16,6 +17,9 @@ use crate::surrogate::GaussianProcess;
 
 /// Points at which the distribution of the minimum is looked up: a tenth of the authors', since every arm has a search of its own.
 const MES_POINTS: usize = 1_000;
+
+/// λ is never below this: there an index is as far below its mean as if a trial cost nothing.
+const LEAST_LAMBDA: f64 = 1e-12;
 
 /// The acquisition function of LaMBO.
 #[derive(Clone, Serialize, Deserialize)]
@@ -34,6 +38,15 @@ pub enum Alpha {
     },
     /// The Gittins index where a trial costs this much, in standard deviations of the values.
     Gittins(f64),
+    /// Minus the logarithm of the expected improvement per cost of what has to run.
+    EiPerCost,
+    /// The Gittins index at the price of what has to run: arms that move early modules are dearer.
+    GittinsPerCost {
+        /// λ at the first iteration: the price of a full run, in standard deviations of the values.
+        lambda: f64,
+        /// What λ is multiplied by when no arm's index beats the incumbent; 1 keeps it.
+        decay: f64,
+    },
     /// Whatever a caller makes of the state of affairs.
     #[serde(skip)]
     Custom(Arc<dyn MakeAcquisition>),
@@ -66,6 +79,10 @@ impl fmt::Debug for Alpha {
             Self::LogEi => write!(f, "LogEi"),
             Self::Mes { samples } => write!(f, "Mes {{ samples: {samples} }}"),
             Self::Gittins(cost) => write!(f, "Gittins({cost:?})"),
+            Self::EiPerCost => write!(f, "EiPerCost"),
+            Self::GittinsPerCost { lambda, decay } => {
+                write!(f, "GittinsPerCost {{ lambda: {lambda:?}, decay: {decay:?} }}")
+            }
             Self::Custom(_) => write!(f, "Custom"),
         }
     }
@@ -80,6 +97,17 @@ impl Alpha {
                 let problem = "max-value entropy needs at least one sample of the minimum".to_owned();
                 return Err(StrategyError::Option { option: "alpha", problem });
             }
+            Self::GittinsPerCost { lambda, decay } => {
+                if !is_lambda(*lambda) {
+                    let problem =
+                        format!("its lambda is {lambda}; give a finite number of at least {LEAST_LAMBDA}");
+                    return Err(StrategyError::Option { option: "alpha", problem });
+                }
+                if !(*decay > 0.0 && *decay <= 1.0) {
+                    let problem = format!("its decay is {decay}; give a factor above 0 and at most 1");
+                    return Err(StrategyError::Option { option: "alpha", problem });
+                }
+            }
             _ => {}
         }
         Ok(())
@@ -87,33 +115,63 @@ impl Alpha {
 
     /// Whether α is a value that the metric might take.
     pub(super) fn has_units(&self) -> bool {
-        matches!(self, Self::Lcb(_) | Self::Gittins(_))
+        matches!(self, Self::Lcb(_) | Self::Gittins(_) | Self::GittinsPerCost { .. })
     }
 
-    /// The acquisition function at iteration `t`.
+    /// Whether α depends on what has to run.
+    pub(super) fn knows_costs(&self) -> bool {
+        matches!(self, Self::EiPerCost | Self::GittinsPerCost { .. })
+    }
+
+    /// λ at the first iteration, if it has one.
+    pub(super) fn first_lambda(&self) -> Option<f64> {
+        match self {
+            Self::GittinsPerCost { lambda, .. } => Some(*lambda),
+            _ => None,
+        }
+    }
+
+    /// λ after an iteration at `lambda` whose largest acquisition value of any arm is `best`.
+    pub(super) fn next_lambda(&self, lambda: f64, best: f64, lowest: f64) -> f64 {
+        match self {
+            Self::GittinsPerCost { decay, .. } if -best >= lowest => (lambda * decay).max(LEAST_LAMBDA),
+            _ => lambda,
+        }
+    }
+
+    /// The acquisition function at iteration `t`; `lambda` is the price of a full run where there is one.
     pub(super) fn make(
         &self,
         model: &Model,
         params: usize,
         t: usize,
         seed: u64,
-    ) -> Result<Box<dyn Acquisition>, StrategyError> {
+        lambda: Option<f64>,
+    ) -> Result<Form, StrategyError> {
         let (gp, lowest) = (&model.gp, model.lowest);
-        Ok(match self {
+        let same: Box<dyn Acquisition> = match self {
+            Self::EiPerCost => return Ok(Form::PerCost(LogEi::new(lowest)?)),
+            Self::GittinsPerCost { lambda: first, .. } => return Ok(Form::Index(lambda.unwrap_or(*first))),
             Self::Lcb(beta) => Box::new(Lcb::at(*beta, params, t)?),
             Self::Ei | Self::LogEi => Box::new(LogEi::new(lowest)?),
             Self::Gittins(cost) => Box::new(Gittins::new(*cost)?),
             Self::Mes { samples } => Box::new(max_value(model, MES_POINTS, *samples, seed, t)?),
             Self::Custom(maker) => maker.make(&Situation { gp, lowest, params, t })?,
-        })
+        };
+        Ok(Form::Same(same))
     }
 
     /// α in the metric's units from the value of the acquisition function, where it has them.
     pub(super) fn loss(&self, model: &Model, value: f64) -> f64 {
         match self {
-            Self::Lcb(_) | Self::Gittins(_) => model.scale.restore(-value),
+            Self::Lcb(_) | Self::Gittins(_) | Self::GittinsPerCost { .. } => model.scale.restore(-value),
             Self::Ei => -value.exp() * model.scale.scale,
             _ => -value,
         }
     }
+}
+
+/// Whether a λ is one.
+pub(super) fn is_lambda(lambda: f64) -> bool {
+    lambda.is_finite() && lambda >= LEAST_LAMBDA
 }

@@ -5,6 +5,9 @@
 //! ℓ̄_0(i) = min over u of α_t([x^{t−1}_{1:m(i)−1}, u]),  u ∈ Z_{m(i)} × … × Z_{N−1} × X_N
 //! ```
 //!
+//! That is one anchor: x^{t−1}, kept as far as the arm allows. With [`Anchors::Prefixes`] an arm is solved beside every prefix at hand whose values lie in its
+//! box, also those that keep less, and the best place at its price is the arm's.
+//!
 //! All arms share one factorisation of the covariance matrix, and are solved side by side.
 
 use std::sync::Arc;
@@ -12,72 +15,132 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::options::LossScale;
-use crate::acquisition::{Best, MaximiseError, Maximiser, Objective, Region, Told};
+use super::priced::Priced;
+use super::state::ROUNDING;
+use crate::acquisition::{Best, MaximiseError, Maximiser, Region, Surface, Told};
 use crate::bandit::Regions;
-use crate::space::{Batch, Space};
+use crate::space::{Batch, Point, Space};
+use crate::strategy::StrategyError;
+use crate::strategy::prefix::Prefix;
+use crate::surrogate::GaussianProcess;
 
-/// Where a problem of an arm starts from.
+/// The problems of all arms.
+pub(super) struct Problems<'a> {
+    pub(super) space: &'a Space,
+    pub(super) gp: &'a GaussianProcess,
+    pub(super) alpha: &'a Priced<'a>,
+    pub(super) hints: &'a Batch,
+    pub(super) effort: &'a Maximiser,
+    /// Points that were tried.
+    pub(super) told: &'a Arc<Told>,
+    pub(super) anchors: From<'a>,
+}
+
+/// What the problems of arms start from.
+pub(super) enum From<'a> {
+    /// The previous point.
+    Previous(Anchor<'a>),
+    /// Every prefix at hand; the first keeps nothing.
+    Prefixes(&'a [Prefix<'a>]),
+}
+
+/// The previous point as an anchor.
 pub(super) struct Anchor<'a> {
-    /// x^{t−1} in the unit cube.
+    /// x^{t−1}.
+    pub(super) point: &'a Point,
+    /// The same in the unit cube.
     pub(super) u: &'a [f64],
+    /// Which modules would run if it were tried again.
+    pub(super) runs: Vec<bool>,
     /// The region of each module that holds it.
     pub(super) held: &'a [Option<usize>],
     /// The first module that is always free.
     pub(super) free: usize,
-    /// Points that were tried.
-    pub(super) told: Arc<Told>,
 }
 
 /// The minimiser of one arm.
-pub(super) struct Solved {
+pub(super) struct Solved<'a> {
     /// The point, and minus α there.
     pub(super) best: Best,
-    /// The first module that was free.
-    pub(super) first_free: usize,
+    /// Where it was looked for.
+    pub(super) region: Region<'a>,
+    /// The point that early modules are kept from, if there is one.
+    pub(super) from: Option<&'a Point>,
+    /// Whether each module is kept.
+    pub(super) keeps: Vec<bool>,
+    /// Whether each module runs.
+    pub(super) runs: Vec<bool>,
 }
 
-/// Solves the problems of all live arms; dead ones, and those that turn out to hold no allowed point, have none.
-pub(super) fn solve(
-    space: &Space,
-    regions: &Regions,
-    anchor: &Anchor<'_>,
-    objective: &dyn Objective,
-    hints: &Batch,
-    effort: &Maximiser,
-) -> Result<Vec<Option<Solved>>, MaximiseError> {
-    (0..regions.arms())
-        .into_par_iter()
-        .map(|arm| {
-            if !regions.alive().get(arm).is_some_and(|alive| *alive) {
-                return Ok(None);
+impl<'a> Problems<'a> {
+    /// Solves the problems of all live arms; dead ones, and those that turn out to hold no allowed point, have none.
+    pub(super) fn solve(&self, regions: &Regions) -> Result<Vec<Option<Solved<'a>>>, StrategyError> {
+        (0..regions.arms())
+            .into_par_iter()
+            .map(|arm| {
+                if !regions.alive().get(arm).is_some_and(|alive| *alive) {
+                    return Ok(None);
+                }
+                let Some((lower, upper)) = regions.corners(self.space, arm) else { return Ok(None) };
+                match &self.anchors {
+                    From::Previous(anchor) => {
+                        let lazy = regions.first_difference(anchor.held, arm).min(anchor.free);
+                        self.beside_previous(anchor, lazy, &lower, &upper)
+                    }
+                    From::Prefixes(prefixes) => self.beside_prefixes(prefixes, &lower, &upper),
+                }
+            })
+            .collect()
+    }
+
+    fn beside_previous(
+        &self,
+        anchor: &Anchor<'a>,
+        lazy: usize,
+        lower: &[f64],
+        upper: &[f64],
+    ) -> Result<Option<Solved<'a>>, StrategyError> {
+        // Forbidden regions and earlier trials may leave nothing beside the frozen values; then fewer modules are frozen.
+        for first_free in (0..=lazy).rev() {
+            let frozen = &anchor.u[..self.space.module_coordinates(first_free).start];
+            let region = Region::of(self.space).beside(self.told).within(lower, upper)?.freeze(0, frozen)?;
+            let keeps: Vec<bool> = (0..anchor.runs.len()).map(|m| m < first_free).collect();
+            let runs: Vec<bool> = anchor.runs.iter().zip(&keeps).map(|(runs, kept)| *runs || !kept).collect();
+            if let Some(best) = self.maximise(&region, &runs)? {
+                return Ok(Some(Solved { best, region, from: Some(anchor.point), keeps, runs }));
             }
-            solve_arm(space, regions, anchor, objective, hints, effort, arm)
-        })
-        .collect()
-}
+        }
+        Ok(None)
+    }
 
-fn solve_arm(
-    space: &Space,
-    regions: &Regions,
-    anchor: &Anchor<'_>,
-    objective: &dyn Objective,
-    hints: &Batch,
-    effort: &Maximiser,
-    arm: usize,
-) -> Result<Option<Solved>, MaximiseError> {
-    let Some((lower, upper)) = regions.corners(space, arm) else { return Ok(None) };
-    let lazy = regions.first_difference(anchor.held, arm).min(anchor.free);
-    // Forbidden regions and earlier trials may leave nothing beside the frozen values; then fewer modules are frozen.
-    for first_free in (0..=lazy).rev() {
-        let frozen = &anchor.u[..space.module_coordinates(first_free).start];
-        let region = Region::of(space).beside(&anchor.told).within(&lower, &upper)?.freeze(0, frozen)?;
-        match effort.maximise(objective, &region, hints) {
-            Ok(best) => return Ok(Some(Solved { best, first_free })),
-            Err(MaximiseError::Forbidden(_) | MaximiseError::NothingAllowed) => {}
-            Err(error) => return Err(error),
+    /// The best place at its price, among equals that which keeps least.
+    fn beside_prefixes(
+        &self,
+        prefixes: &'a [Prefix<'a>],
+        lower: &[f64],
+        upper: &[f64],
+    ) -> Result<Option<Solved<'a>>, StrategyError> {
+        let mut found: Option<Solved<'a>> = None;
+        for prefix in prefixes.iter().filter(|prefix| prefix.fits(self.space, lower, upper, ROUNDING)) {
+            let region = prefix.region(self.space, self.told)?.within(lower, upper)?;
+            let Some(best) = self.maximise(&region, &prefix.runs)? else { continue };
+            if found.as_ref().is_none_or(|found| best.value > found.best.value || found.best.value.is_nan()) {
+                let (from, keeps) = prefix.kept();
+                found = Some(Solved { best, region, from, keeps, runs: prefix.runs.clone() });
+            }
+        }
+        Ok(found)
+    }
+
+    /// The best place of a region, if it holds any that is allowed and new.
+    fn maximise(&self, region: &Region<'a>, runs: &[bool]) -> Result<Option<Best>, StrategyError> {
+        let alpha = self.alpha.at(runs)?;
+        match self.effort.maximise(&Surface::new(self.gp, &alpha), region, self.hints) {
+            Ok(best) => Ok(Some(best)),
+            Err(MaximiseError::Forbidden(_) | MaximiseError::NothingAllowed) => Ok(None),
+            Err(error) => Err(error.into()),
         }
     }
-    Ok(None)
 }
 
 /// What the bandit is told: losses in the wanted scale, scores added. An arm without a solution is as bad as the worst.
@@ -94,6 +157,7 @@ pub(super) fn scaled(losses: &[Option<f64>], scores: &[f64], scale: LossScale) -
         LossScale::Clip { low, high } => ((loss - low) / (high - low)).clamp(0.0, 1.0),
         LossScale::Rescale if high > low => (loss - low) / (high - low),
         LossScale::Rescale => 0.0,
+        LossScale::Gap => (loss - low).min(1.0),
     };
     losses.iter().enumerate().map(|(arm, loss)| in_scale(loss.unwrap_or(high)) + score(arm)).collect()
 }

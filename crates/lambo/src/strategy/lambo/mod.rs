@@ -8,8 +8,11 @@
 //!   p_{t+1}, h_t from ℓ̄_0                                        the slowly moving bandit
 //! ```
 //!
+//! `lambo` goes further than the paper: α_t is at the price of what has to run, and an arm is solved beside every prefix at hand that lies in it
+//! ([`Anchors::Prefixes`]), so that early modules may also move inside a region. The dice decide on the region, prices on what moves in it.
+//!
 //! The losses do not depend on what x^t returns, so a whole iteration happens when a point is asked for. Its record is the arm and the
-//! losses in [`Why`] and the hyper-parameters if they were fitted: with them an iteration is repeated without its optimisation problems.
+//! losses in [`Why`], the hyper-parameters if they were fitted, and the next price if it fell: with them an iteration is repeated without its optimisation problems.
 //!
 //! A pipeline with one module has no arms; there LaMBO is plain Bayesian optimisation with α. Modules without parameters have no place in the tree.
 //!
@@ -22,23 +25,28 @@
 mod alpha;
 mod losses;
 mod options;
+mod priced;
 mod state;
 mod theory;
 
 pub use alpha::{Alpha, MakeAcquisition, Situation};
-pub use options::{Abandon, Depths, FirstPartition, Growth, LamboOptions, LossScale};
+pub use options::{Abandon, Anchors, Depths, FirstPartition, Growth, LamboOptions, LossScale};
 pub use theory::Theory;
 
 use super::fresh::settle;
 use super::model::{Model, check_hyper};
 use super::stream::{Purpose, seed_of};
-use super::{ArmChoice, Proposal, Source, Strategy, StrategyError, View, Why};
-use crate::acquisition::{Acquisition, Lcb, Maximiser, Region, Surface};
+use super::{ArmChoice, Proposal, Source, Strategy, StrategyError, View, Why, prefix};
+use crate::acquisition::{Lcb, Maximiser, Region, Surface};
 use crate::bandit::PriorScore;
 use crate::space::{Cost, Point, Space};
 use crate::surrogate::Hyper;
-use losses::{Anchor, Solved};
+use losses::{Anchor, From, Problems, Solved};
+use priced::{Form, Priced};
 use state::{State, Told};
+
+/// The name under which a proposal remembers λ of the next iteration.
+const LAMBDA: &str = "lambda";
 
 /// Lazy modular Bayesian optimisation.
 #[derive(Clone, Debug)]
@@ -49,6 +57,8 @@ pub struct Lambo {
     /// Iterations so far, the starting design left out.
     iterations: usize,
     hyper: Option<Hyper>,
+    /// The price of a full run, where α has one.
+    lambda: Option<f64>,
     /// Nothing before the first iteration, nor with a single module.
     state: Option<State>,
 }
@@ -83,7 +93,8 @@ impl Lambo {
             Ok(PriorScore { condition: space.condition(condition)?, score: *score })
         });
         let scores = scores.collect::<Result<_, StrategyError>>()?;
-        Ok(Self { options, scores, seed, iterations: 0, hyper: None, state: None })
+        let lambda = options.alpha.first_lambda();
+        Ok(Self { options, scores, seed, iterations: 0, hyper: None, lambda, state: None })
     }
 
     /// The options in force.
@@ -115,16 +126,27 @@ impl Lambo {
     }
 
     /// α_t.
-    fn acquisition(
-        &self,
-        view: &View<'_>,
-        model: &Model,
-        t: usize,
-    ) -> Result<Box<dyn Acquisition>, StrategyError> {
-        if let (Some(theory), Alpha::Lcb(_)) = (self.options.theory, &self.options.alpha) {
-            return Ok(Box::new(Lcb::new(theory.beta(&model.gp))?));
+    fn acquisition<'v>(&self, view: &View<'v>, model: &Model, t: usize) -> Result<Priced<'v>, StrategyError> {
+        let form = match (self.options.theory, &self.options.alpha) {
+            (Some(theory), Alpha::Lcb(_)) => Form::Same(Box::new(Lcb::new(theory.beta(&model.gp))?)),
+            (_, alpha) => alpha.make(model, view.space.params().len(), t, self.seed, self.lambda)?,
+        };
+        Ok(Priced { form, costs: view.costs })
+    }
+
+    /// The loss of an arm, from the value of its minimiser.
+    fn loss(&self, model: &Model, value: f64) -> f64 {
+        match self.options.losses {
+            LossScale::Gap => -value,
+            _ => self.options.alpha.loss(model, value),
         }
-        self.options.alpha.make(model, view.space.params().len(), t, self.seed)
+    }
+
+    /// A proposal that remembers the next λ if it is another, where `best` is the largest acquisition value.
+    fn remember(&self, proposal: Proposal, model: &Model, best: f64) -> Proposal {
+        let Some(lambda) = self.lambda else { return proposal };
+        let next = self.options.alpha.next_lambda(lambda, best, model.lowest);
+        if next == lambda { proposal } else { proposal.with_memo(LAMBDA, next) }
     }
 
     fn start(&self, view: &View<'_>) -> Result<Proposal, StrategyError> {
@@ -146,68 +168,97 @@ impl Strategy for Lambo {
         let Some(hyper) = model.refitted.as_ref().or(self.hyper.as_ref()) else {
             return self.start(view);
         };
-        let acquisition = self.acquisition(view, &model, t)?;
-        let surface = Surface::new(&model.gp, &acquisition);
+        let alpha = self.acquisition(view, &model, t)?;
         let mut hints = model.hints();
         let effort = Maximiser {
             seed: seed_of(self.seed, Purpose::Maximise, t as u64),
             ..self.options.effort.clone()
         };
         let (space, told) = (view.space, view.told()?);
+        let everything = vec![true; space.modules().len()];
 
         let Some(prepared) = self.prepare(view, Some(hyper))? else {
+            let acquisition = alpha.at(&everything)?;
             let region = Region::of(space).beside(&told);
-            let best = Maximiser { seed: effort.seed, ..Maximiser::default() }
-                .maximise(&surface, &region, &hints)?;
+            let best = Maximiser { seed: effort.seed, ..Maximiser::default() }.maximise(
+                &Surface::new(&model.gp, &acquisition),
+                &region,
+                &hints,
+            )?;
             let (point, source) = settle(view, self.seed, &region, None, &best.x)?;
             let mut why = Why::of(view, &point, source)?;
             why.belief = Some(model.belief(&space.encode(&point)?, &acquisition)?);
-            return Ok(Proposal::new(point, why).with_hyper(model.refitted));
+            let proposal = self.remember(Proposal::new(point, why), &model, best.value);
+            return Ok(proposal.with_hyper(model.refitted));
         };
         let Prepared { state, previous, u, held, probabilities, level, arm } = prepared;
         let _ = hints.push(&u);
-        let anchor = Anchor { u: &u, held: &held, free: state.free, told: told.clone() };
-        let solved = losses::solve(space, &state.regions, &anchor, &surface, &hints, &effort)?;
-        let raw: Vec<Option<f64>> = solved
+        let anchors = match self.options.anchors {
+            Anchors::Prefixes if self.options.alpha.knows_costs() => Anchors::Prefixes,
+            _ => Anchors::Previous,
+        };
+        let prefixes = match anchors {
+            Anchors::Previous => Vec::new(),
+            Anchors::Prefixes => prefix::prefixes(view)?,
+        };
+        let anchors = match anchors {
+            Anchors::Previous => {
+                let runs = view.movement(previous)?.runs;
+                From::Previous(Anchor { point: previous, u: &u, runs, held: &held, free: state.free })
+            }
+            Anchors::Prefixes => From::Prefixes(&prefixes),
+        };
+        let problems = Problems {
+            space,
+            gp: &model.gp,
+            alpha: &alpha,
+            hints: &hints,
+            effort: &effort,
+            told: &told,
+            anchors,
+        };
+        let mut solved = problems.solve(&state.regions)?;
+        let values: Vec<Option<f64>> = solved.iter().map(|arm| Some(arm.as_ref()?.best.value)).collect();
+        let raw: Vec<Option<f64>> = values
             .iter()
-            .map(|arm| {
-                arm.as_ref()
-                    .map(|arm| self.options.alpha.loss(&model, arm.best.value))
-                    .filter(|l| l.is_finite())
-            })
+            .map(|value| value.map(|value| self.loss(&model, value)).filter(|l| l.is_finite()))
             .collect();
         let losses = losses::scaled(&raw, &state.scores, self.options.losses);
 
         // An arm that turned out to hold nothing allowed and new gives way to the whole space.
-        let (x, first_free, region) = match solved.get(arm).and_then(Option::as_ref) {
-            Some(Solved { best, first_free }) => {
-                let (lower, upper) = state.regions.corners(space, arm).unwrap_or_else(|| whole(space));
-                let frozen = &u[..space.module_coordinates(*first_free).start];
-                (best.x.clone(), *first_free, Region::of(space).within(&lower, &upper)?.freeze(0, frozen)?)
-            }
+        let drawn = solved.get_mut(arm).and_then(Option::take);
+        let beyond = drawn.is_none();
+        let Solved { best, region, from, keeps, runs } = match drawn {
+            Some(solved) => solved,
             None => {
                 let region = Region::of(space).beside(&told);
-                (effort.maximise(&surface, &region, &hints)?.x, 0, region)
+                let acquisition = alpha.at(&everything)?;
+                let best = effort.maximise(&Surface::new(&model.gp, &acquisition), &region, &hints)?;
+                let keeps = vec![false; space.modules().len()];
+                Solved { best, region, from: Some(previous), keeps, runs: everything }
             }
         };
-        let keeps: Vec<bool> = (0..space.modules().len()).map(|m| m < first_free).collect();
-        let (point, source) = settle(view, self.seed, &region, Some((previous, &keeps)), &x)?;
-        let source = match (source, &solved.get(arm)) {
-            (Source::Model | Source::Spread, None | Some(None)) => Source::Beyond,
+        let kept = from.map(|point| (point, keeps.as_slice()));
+        let (point, source) = settle(view, self.seed, &region, kept, &best.x)?;
+        let source = match source {
+            Source::Model | Source::Spread if beyond => Source::Beyond,
             _ => source,
         };
         let mut why = Why::of(view, &point, source)?;
-        why.belief = Some(model.belief(&space.encode(&point)?, &acquisition)?);
+        why.belief = Some(model.belief(&space.encode(&point)?, &alpha.at(&runs)?)?);
         let first_free = match source.is_outside() {
             true => space.movement(Some(previous), &point)?.first_changed.unwrap_or(state.free),
-            false => first_free,
+            false => keeps.iter().position(|kept| !kept).unwrap_or(state.free),
         };
         why.arm = Some(explain(space, &state, probabilities, level, arm, first_free, losses));
-        Ok(Proposal::new(point, why).with_hyper(model.refitted))
+        let lowest = values.iter().flatten().copied().fold(best.value, f64::max);
+        Ok(self.remember(Proposal::new(point, why), &model, lowest).with_hyper(model.refitted))
     }
 
     fn settings(&self) -> String {
-        format!("lambo seed {} {:?}", self.seed, self.options)
+        // The paper's settings read as they did before there were others, so that studies of earlier versions go on.
+        let options = format!("{:?}", self.options).replace(", anchors: Previous }", " }");
+        format!("lambo seed {} {options}", self.seed)
     }
 
     fn accept(&mut self, view: &View<'_>, proposal: &Proposal) -> Result<(), StrategyError> {
@@ -217,6 +268,10 @@ impl Strategy for Lambo {
             return Ok(());
         }
         check_hyper(trial, proposal, view.space.dim())?;
+        let lambda = self.lambda.map(|lambda| proposal.memo.get(LAMBDA).copied().unwrap_or(lambda));
+        if let Some(lambda) = lambda.filter(|lambda| !alpha::is_lambda(*lambda)) {
+            return foreign(format!("it remembers a lambda of {lambda}"));
+        }
         let hyper = proposal.hyper.clone().or_else(|| self.hyper.clone());
         let prepared = self.prepare(view, hyper.as_ref())?;
         let next = match (prepared, &proposal.why.arm) {
@@ -243,15 +298,12 @@ impl Strategy for Lambo {
         };
         self.iterations += 1;
         self.hyper = hyper;
+        self.lambda = lambda;
         if next.is_some() {
             self.state = next;
         }
         Ok(())
     }
-}
-
-fn whole(space: &Space) -> (Vec<f64>, Vec<f64>) {
-    (vec![0.0; space.dim()], vec![1.0; space.dim()])
 }
 
 fn explain(

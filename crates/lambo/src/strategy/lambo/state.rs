@@ -43,7 +43,7 @@ pub(super) struct State {
 }
 
 /// How far a coordinate may move on its way through typed values: far more than a last digit, far less than a region.
-const ROUNDING: f64 = 1e-9;
+pub(super) const ROUNDING: f64 = 1e-9;
 
 /// What a step of the bandit is told.
 pub(super) struct Told<'a> {
