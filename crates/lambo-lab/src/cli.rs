@@ -147,7 +147,8 @@ A plan is a TOML file:
 
 Strategies are those of the engine, and for the paper's versions of its baselines gp-ei-paper, mes-paper, eipu-paper, carbo-paper, ca-mobo-paper;
 gp-ucb-modern is gp-ucb with today's model and the root of β; eipu-prefix-careful refits at every trial and searches as hard as gp-ei;
-gp-ei-matern, gp-ei-se and gp-ei-paper-ard are gp-ei with other kernels.
+gp-ei-matern, gp-ei-se and gp-ei-paper-ard are gp-ei with other kernels; lambo-lcb, lambo-ei, lambo-rescaled, lambo-one-anchor,
+lambo-abandon and lambo-small-start are lambo with one ingredient put back or exchanged.
 
 Run k of every strategy has the same starting points and the same noise. A run ends with the trial that brings its cost to the budget.
 

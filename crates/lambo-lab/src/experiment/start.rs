@@ -3,6 +3,7 @@
 use anyhow::Result;
 use lambo::acquisition::{Beta, Maximiser};
 use lambo::space::{CostModel, RunHistory, Space};
+use lambo::strategy::lambo::Alpha;
 use lambo::strategy::{
     Auto, AutoOptions, AutoStart, CaMobo, CaMoboOptions, Carbo, CarboOptions, Design, Eeipu, EeipuOptions,
     Eipu, EipuOptions, EipuPrefix, EipuPrefixOptions, GpEi, GpEiOptions, GpMes, GpMesOptions, GpUcb,
@@ -32,6 +33,7 @@ pub enum Start {
 ///
 /// Beside the names of the engine there are versions for figures: `…-paper` are the baselines as the paper on LaMBO had them, `gp-ucb-modern` is
 /// `gp-ucb` with today's model and the root of β, `eipu-prefix-careful` is `eipu-prefix` with a fit at every trial and as hard a search as `gp-ei`.
+/// `lambo-lcb`, `lambo-ei`, `lambo-rescaled`, `lambo-one-anchor`, `lambo-abandon` and `lambo-small-start` are `lambo` with one ingredient put back or exchanged.
 /// `gp-ei-matern` and `gp-ei-se` have one kernel each, `gp-ei-paper-ard` the paper's with a lengthscale for each coordinate.
 pub fn build(name: &str, space: &Space, start: Start, seed: u64, budget: f64) -> Result<Box<dyn Strategy>> {
     let Start::Design(design) = start else { return version(name, space, None, seed) };
@@ -89,6 +91,9 @@ fn version(name: &str, space: &Space, design: Option<Design>, seed: u64) -> Resu
     let smooth = || ModelOptions { family: Family::SquaredExponential, ..ModelOptions::modern() };
     let modern_ucb =
         || GpUcbOptions { model: ModelOptions::modern(), beta: Beta::Sqrt, ..GpUcbOptions::default() };
+    if let Some(options) = ablated(name) {
+        return Ok(with!(Lambo, options));
+    }
     Ok(match name {
         "gp-ucb" => with!(GpUcb, GpUcbOptions::default()),
         "gp-ucb-modern" => with!(GpUcb, modern_ucb()),
@@ -130,6 +135,21 @@ fn auto_without(name: &str) -> Result<AutoOptions> {
         "auto-straight" => AutoOptions { bend: false, ..auto },
         "auto-strangers" => AutoOptions { stray: None, ..auto },
         name => anyhow::bail!("there is no strategy `{name}`"),
+    })
+}
+
+/// `lambo` with one ingredient put back or exchanged.
+fn ablated(name: &str) -> Option<LamboOptions> {
+    let (default, paper) = (LamboOptions::default(), LamboOptions::paper());
+    Some(match name {
+        // A bound that does not know costs has one anchor.
+        "lambo-lcb" => LamboOptions { alpha: Alpha::Lcb(Beta::Sqrt), ..default },
+        "lambo-ei" => LamboOptions { alpha: Alpha::EiPerCost, ..default },
+        "lambo-rescaled" => LamboOptions { losses: paper.losses, ..default },
+        "lambo-one-anchor" => LamboOptions { anchors: paper.anchors, ..default },
+        "lambo-abandon" => LamboOptions { abandon: paper.abandon, ..default },
+        "lambo-small-start" => LamboOptions { design: Design::Nested { points: 8, every: 4 }, ..default },
+        _ => return None,
     })
 }
 
