@@ -115,6 +115,17 @@ fn without_prices_every_prefix_means_the_previous_point() {
 }
 
 #[test]
+fn where_nobody_knows_costs_early_modules_are_kept_as_the_regions_allow() {
+    let module = |name: &str| Module::new(name, [Param::float(name, 0.0, 1.0).unwrap()]).unwrap();
+    let space = Space::new([module("a"), module("b"), module("c")]).unwrap();
+    let points = |anchors| {
+        let lambo = Lambo::new(&space, options(GITTINS, anchors), 6).unwrap();
+        run(&mut Study::new(space.clone(), Box::new(lambo)), 24, &[])
+    };
+    assert_eq!(points(Anchors::Prefixes), points(Anchors::Previous));
+}
+
+#[test]
 fn the_price_falls_and_a_price_that_is_none_is_foreign() {
     let mut live = study(options(GITTINS, Anchors::Prefixes), CostModel::Previous, 2);
     run(&mut live, 40, &[]);

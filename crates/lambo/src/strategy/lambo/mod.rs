@@ -194,7 +194,9 @@ impl Strategy for Lambo {
         let Prepared { state, previous, u, held, probabilities, level, arm } = prepared;
         let _ = hints.push(&u);
         let anchors = match self.options.anchors {
-            Anchors::Prefixes if self.options.alpha.knows_costs() => Anchors::Prefixes,
+            Anchors::Prefixes if self.options.alpha.knows_costs() && view.costs.is_some() => {
+                Anchors::Prefixes
+            }
             _ => Anchors::Previous,
         };
         let prefixes = match anchors {

@@ -62,8 +62,8 @@ pub enum Anchors {
     /// The previous point's: modules before the first whose region changes stay as they are.
     Previous,
     /// Every prefix at hand that lies in the arm, the empty one included, and the best at its price is taken: early modules may move inside a region
-    /// where that is worth it. At hand is the previous point, and with a cache the five best as well. An α that does not know costs would never keep
-    /// anything: with it this is `Previous`.
+    /// where that is worth it. At hand is the previous point, and with a cache the five best as well. An α that does not know costs, or costs that
+    /// nobody knows, would never keep anything: there this is `Previous`.
     Prefixes,
 }
 
@@ -264,7 +264,7 @@ impl LamboOptions {
 }
 
 impl Default for LamboOptions {
-    /// The settings that measured best. `experiments/lambo/improved.md` has the figures of the last three, `settings.json` beside it those of the others:
+    /// The settings that measured best. `experiments/lambo/improved.md` has the figures of the last two, `settings.json` beside it those of the others:
     ///
     /// - a nested start, which buys 15 points for the price of 6 or fewer: the largest single gain;
     /// - the modern model instead of maximum likelihood every 25 iterations: the second largest;
