@@ -7,6 +7,7 @@
 mod ask;
 mod bandit;
 mod data;
+mod forecast;
 mod kernels;
 mod strategy;
 mod study;

@@ -22,6 +22,8 @@
 //! | `ts` | the minimum of a sampled function beside every frozen prefix | `thompson.rs` |
 //! | `lambo` | the slowly moving bandit and the lazy step, with the settings that measured best | `lambo/` |
 //! | `lambo-paper` | the same with the paper's settings | `lambo/` |
+//!
+//! What going on is worth, whatever the strategy, is a [`forecast()`].
 
 mod auto;
 mod bend;
@@ -34,6 +36,7 @@ mod eeipu;
 mod eipu;
 mod eipu_prefix;
 mod error;
+mod forecast;
 mod fresh;
 mod gp_ei;
 mod gp_mes;
@@ -60,6 +63,7 @@ pub use eeipu::{Eeipu, EeipuOptions};
 pub use eipu::{Eipu, EipuOptions};
 pub use eipu_prefix::{EipuPrefix, EipuPrefixOptions};
 pub use error::StrategyError;
+pub use forecast::{Campaign, Forecast, Horizon, NoForecast, forecast};
 pub use gp_ei::{GpEi, GpEiOptions};
 pub use gp_mes::{GpMes, GpMesOptions};
 pub use gp_ucb::{GpUcb, GpUcbOptions};

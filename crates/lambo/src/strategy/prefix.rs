@@ -204,7 +204,7 @@ fn pool<'a>(view: &View<'a>) -> Vec<&'a Point> {
 }
 
 /// Which modules to keep: all before one that can change and, where that is more, all that it does not feed.
-fn ways_to_keep(space: &Space) -> Vec<Vec<bool>> {
+pub(super) fn ways_to_keep(space: &Space) -> Vec<Vec<bool>> {
     let modules = space.modules().len();
     let tunable = || (0..modules).filter(|&m| is_tunable(space, m));
     let mut ways: Vec<Vec<bool>> = tunable().map(|m| (0..modules).map(|k| k < m).collect()).collect();
