@@ -3,7 +3,8 @@
 //! [`Study::ask`] opens a trial, [`Study::tell`] gives it a value or a failure; several trials may be open at once. Everything that
 //! happens is an [`Event`]. A new study that replays the events of another arrives at the same state and proposes the same, bit for bit,
 //! without the work that found the proposals. The study keeps an [`Account`] of what each trial cost, stops by [`StopRules`], and turns
-//! the user's direction into the engine's, which minimises, at this edge and nowhere else.
+//! the user's direction into the engine's, which minimises, at this edge and nowhere else. [`Study::forecast`] says what going on is expected to
+//! gain, and [`StopRules::price`] stops a study when that is not worth its cost.
 //!
 //! ```
 //! use lambo::space::{Cost, Module, Param, Space};
@@ -55,17 +56,23 @@ mod regret;
 mod replay;
 mod state;
 mod stopping;
+mod worth;
 
 pub use account::{Account, Charge};
 pub use error::StudyError;
 pub use event::{Direction, Event, FORMAT};
 pub use regret::{MovementRegret, RegretError};
 pub use stopping::{NoProgress, StopReason, StopRules};
+pub use worth::PRICE_SHARE;
+
+use std::sync::Mutex;
 
 use serde_json::{Map, Value};
 
 use crate::space::{CostModel, Space};
-use crate::strategy::{Proposal, Strategy, Why, by_name, configured};
+use crate::strategy::{
+    Forecast, Horizon, NoForecast, Proposal, Strategy, Why, by_name, configured, forecast,
+};
 use crate::trial::{Observed, Outcome, Proposed, Trial, TrialId};
 use state::State;
 
@@ -79,6 +86,8 @@ pub struct Study {
     events: Vec<Event>,
     /// Where the event of each trial's proposal is.
     asked: Vec<usize>,
+    /// What the price said after so many trials told: the rule is asked often, and takes a model.
+    worth: Mutex<Option<(usize, Option<StopReason>)>>,
 }
 
 /// What tells the events of one strategy from those of another.
@@ -99,6 +108,7 @@ impl Study {
             label: Label::default(),
             events: Vec::new(),
             asked: Vec::new(),
+            worth: Mutex::new(None),
         }
     }
 
@@ -138,6 +148,7 @@ impl Study {
         self.not_begun("set of stopping rules")?;
         rules.check(&self.state.space)?;
         self.state.budget = rules.cost;
+        self.state.needs_costs = rules.needs_costs();
         self.rules = rules;
         Ok(self)
     }
@@ -235,7 +246,48 @@ impl Study {
 
     /// The stopping rule that holds, if one does.
     pub fn stopped(&self) -> Option<StopReason> {
-        self.rules.holds(self.state.direction, self.state.asked(), self.state.account())
+        let held = self.rules.holds(self.state.direction, self.state.asked(), self.state.account());
+        held.or_else(|| self.not_worth_it())
+    }
+
+    /// What going on is expected to gain: the next trial, and as much as the horizon buys; in the user's direction, gains above 0.
+    ///
+    /// ```
+    /// use lambo::space::{Cost, Module, Param, Space};
+    /// use lambo::strategy::Horizon;
+    /// use lambo::study::Study;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let module = Module::new("only", [Param::float("x", 0.0, 1.0)?])?.cost(Cost::Given(2.0))?;
+    /// let mut study = Study::named(Space::new([module])?, "gp-ei", 1)?;
+    /// assert!(study.forecast(Horizon::Cost(60.0)).is_err()); // nothing is known yet
+    /// for _ in 0..6 {
+    ///     let trial = study.ask()?;
+    ///     let x = trial.point().get("x").and_then(|v| v.as_float()).ok_or("a float")?;
+    ///     study.tell(trial.observe((5.0 * x).sin() * x)?)?;
+    /// }
+    /// let ahead = study.forecast(Horizon::Cost(60.0))?;
+    /// assert!(ahead.next_cost == 2.0 && ahead.expected_gain >= ahead.next_gain);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn forecast(&self, horizon: Horizon) -> Result<Forecast, NoForecast> {
+        let ahead = forecast(&self.state.view(), horizon, worth::SEED)?;
+        Ok(Forecast { incumbent: self.state.direction.turned(ahead.incumbent), ..ahead })
+    }
+
+    /// What the price says, looked at once for every outcome.
+    fn not_worth_it(&self) -> Option<StopReason> {
+        let told = self.state.account().charges().len();
+        let Ok(mut seen) = self.worth.lock() else { return self.rules.not_worth_it(&self.state) };
+        match *seen {
+            Some((at, reason)) if at == told => reason,
+            _ => {
+                let reason = self.rules.not_worth_it(&self.state);
+                *seen = Some((told, reason));
+                reason
+            }
+        }
     }
 
     /// What the trials cost.

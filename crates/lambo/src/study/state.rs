@@ -19,6 +19,8 @@ pub(super) struct State {
     pub(super) direction: Direction,
     pub(super) cost_model: CostModel,
     pub(super) budget: Option<f64>,
+    /// Whether the study cannot go on without knowing what trials cost.
+    pub(super) needs_costs: bool,
     /// In the order asked, minimised.
     trials: Vec<Trial>,
     /// Which of them are open.
@@ -41,6 +43,7 @@ impl State {
             direction: Direction::default(),
             cost_model: CostModel::default(),
             budget: None,
+            needs_costs: false,
             trials: Vec::new(),
             open: BTreeSet::new(),
             told: RunHistory::new(),
@@ -61,6 +64,36 @@ impl State {
             spent: self.account.spent(),
             budget: self.budget,
         }
+    }
+
+    /// The trials that have ended in the order asked, but for one.
+    pub(super) fn told_trials(&self, without: Option<TrialId>) -> Vec<Trial> {
+        let told = |trial: &&Trial| !trial.is_open() && Some(trial.id()) != without;
+        self.trials.iter().filter(told).cloned().collect()
+    }
+
+    /// What a strategy would see of these trials if none were open.
+    pub(super) fn told_view<'a>(&'a self, trials: &'a [Trial]) -> View<'a> {
+        View { trials, history: &self.told, ..self.view() }
+    }
+
+    /// The runs before the trial that was told last.
+    pub(super) fn history_before_last(&self) -> Result<RunHistory, StudyError> {
+        let mut history = RunHistory::new();
+        let charges = self.account.charges();
+        for charge in charges.iter().take(charges.len().saturating_sub(1)) {
+            let Some(trial) = self.trials.get(charge.trial.index() as usize) else { continue };
+            let modules = self.space.modules().len();
+            let done = match trial {
+                Trial::Failed(failed) => {
+                    let movement = history.movement(&self.space, self.cost_model, trial.point())?;
+                    until_failure(failed, movement, modules)?.1
+                }
+                _ => modules,
+            };
+            history.record_until(&self.space, trial.point(), done)?;
+        }
+        Ok(history)
     }
 
     pub(super) fn account(&self) -> &Account {
@@ -153,7 +186,7 @@ impl State {
             }
         };
         let cost = charge(&self.space, &movement, stages);
-        if cost.is_none() && self.budget.is_some() {
+        if cost.is_none() && self.needs_costs {
             return Err(StudyError::Unmeasured { id });
         }
         let cumulative = self.account.spent() + cost.unwrap_or(0.0);

@@ -21,6 +21,14 @@ pub struct StopRules {
     pub target: Option<f64>,
     /// When the best value does not get better.
     pub no_progress: Option<NoProgress>,
+    /// When no next trial is worth its cost, at this price of a unit of cost in units of the metric; 0 never stops.
+    ///
+    /// A study goes on while the best next trial, or the best few trials together, are expected to gain more than their cost times the price. The rule holds
+    /// at the earliest after 8 values, or two for each parameter, and if it also holds without the last outcome.
+    pub price: Option<f64>,
+    /// The same where a unit of cost has no price that anybody knows: the share of the spread of values, from their median to the best one, that a full run's worth
+    /// of cost must bring; see [`PRICE_SHARE`](super::PRICE_SHARE). With a price as well, the higher one counts.
+    pub price_share: Option<f64>,
 }
 
 /// The last trials told, failed ones included, brought too little.
@@ -57,6 +65,17 @@ pub enum StopReason {
     },
     /// The best value does not get better.
     NoProgress(NoProgress),
+    /// Going on is not worth its cost.
+    NotWorthIt {
+        /// What a unit of cost must bring.
+        price: f64,
+        /// How many trials would gain most per unit of cost together.
+        trials: usize,
+        /// What they are expected to gain.
+        gain: f64,
+        /// What they would cost.
+        cost: f64,
+    },
 }
 
 impl fmt::Display for StopReason {
@@ -71,6 +90,18 @@ impl fmt::Display for StopReason {
             }
             Self::NoProgress(rule) => {
                 write!(f, "the last {} trials did not improve the best value", rule.trials)
+            }
+            Self::NotWorthIt { price, trials, gain, cost } => {
+                let needed = price * cost;
+                if *trials <= 1 {
+                    write!(f, "the best next trial is expected to gain {gain} for a cost of {cost}")?;
+                } else {
+                    write!(
+                        f,
+                        "the best {trials} next trials are expected to gain {gain} for a cost of {cost}"
+                    )?;
+                }
+                write!(f, ", less than the {needed} that such a cost is worth")
             }
         }
     }
@@ -90,13 +121,24 @@ impl StopRules {
                     format!("a budget of {cost} makes no sense; give a finite number above 0"),
                 );
             }
-            if let Some(module) = space.modules().iter().find(|m| m.cost_kind() == Cost::Unknown) {
-                let name = module.name();
+        }
+        for (rule, price) in [("price", self.price), ("price_share", self.price_share)] {
+            if let Some(price) = price.filter(|price| !(price.is_finite() && *price >= 0.0)) {
                 return refuse(
-                    "cost",
-                    format!("nobody knows what module `{name}` costs; give it a cost or have it measured"),
+                    rule,
+                    format!("a price of {price} makes no sense; give a finite number of at least 0"),
                 );
             }
+        }
+        let by_cost = [("cost", self.cost), ("price", self.price), ("price_share", self.price_share)];
+        if let Some((rule, _)) = by_cost.iter().find(|(_, limit)| limit.is_some())
+            && let Some(module) = space.modules().iter().find(|m| m.cost_kind() == Cost::Unknown)
+        {
+            let name = module.name();
+            return refuse(
+                rule,
+                format!("nobody knows what module `{name}` costs; give it a cost or have it measured"),
+            );
         }
         if let Some(target) = self.target.filter(|target| !target.is_finite()) {
             return refuse("target", format!("no value reaches {target}; give a finite number"));
@@ -113,7 +155,12 @@ impl StopRules {
         }
     }
 
-    /// The first rule that holds.
+    /// Whether a rule needs to know what trials cost.
+    pub(super) fn needs_costs(&self) -> bool {
+        self.cost.is_some() || self.price.is_some() || self.price_share.is_some()
+    }
+
+    /// The first rule that holds, but for the price, which takes a model to see.
     pub(super) fn holds(&self, direction: Direction, asked: usize, account: &Account) -> Option<StopReason> {
         let best = account.best();
         if let (Some(target), Some(best)) = (self.target, best)

@@ -8,3 +8,4 @@ mod conversation;
 mod replay;
 mod script;
 mod stopping;
+mod worth;
