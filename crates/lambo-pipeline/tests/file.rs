@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use lambo::space::{Cost, Domain};
-use lambo::study::Direction;
-use lambo_pipeline::file::{Piece, Pipeline, StageCost, fits_shape, schema};
+use lambo::study::{Direction, PRICE_SHARE};
+use lambo_pipeline::file::{Piece, Pipeline, Price, StageCost, fits_shape, schema};
 
 const GOOD: &str = r#"
 [study]
@@ -96,6 +96,26 @@ fn a_good_file_becomes_the_pipeline_that_it_describes() {
     assert!(matches!(space.params()[1].domain(), Domain::Float(_)));
     assert_eq!((space.forbidden().len(), space.cuts(2).len()), (1, 1));
     assert_eq!(fits_shape(GOOD), Ok(()));
+}
+
+#[test]
+fn a_budget_may_be_what_going_on_is_worth() {
+    let limits = "{ trials = 80, cost = \"45 min\", wall = \"1 h 30 min\", target = 0.9 }";
+    let budget = |text: &str| {
+        let text = GOOD.replace(limits, text);
+        assert_eq!(fits_shape(&text), Ok(()));
+        parse(&text).unwrap_or_else(|error| panic!("{error}")).study.budget
+    };
+    let auto = budget("\"auto\"");
+    assert_eq!((auto.price, auto.trials, auto.cost), (Some(Price::Auto), None, None));
+    assert_eq!((auto.rules().price, auto.rules().price_share), (None, Some(PRICE_SHARE)));
+    let priced = budget("{ trials = 300, price = \"0.36 per hour\" }");
+    assert_eq!((priced.price, priced.trials), (Some(Price::PerCost(0.36 / 3600.0)), Some(300)));
+    assert_eq!((priced.rules().price, priced.rules().price_share), (Some(1e-4), None));
+    assert_eq!(budget("{ price = 0.5 }").price, Some(Price::PerCost(0.5)));
+    assert_eq!(budget("{ price = 2 }").price, Some(Price::PerCost(2.0)));
+    assert_eq!(budget("{ wall = \"2 h\", price = \"auto\" }").price, Some(Price::Auto));
+    assert_eq!(budget(limits).rules().price, None);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! [`Pipeline::load`] reads a file; a [`FileError`] holds everything that is wrong with it, each problem with its line, the place in it, and
 //! what to write. [`Pipeline::parse`] does the same for a text and looks at no other file.
 
+mod budget;
 mod check;
 mod code;
 mod command;
@@ -22,7 +23,7 @@ mod template;
 mod units;
 
 pub use load::find_program;
-pub use pipeline::{Budget, Pipeline, Stage, StageCost, StudyPlan};
+pub use pipeline::{Budget, Pipeline, Price, Stage, StageCost, StudyPlan};
 pub use problem::{FileError, Problem};
 pub use shape::{fits_shape, schema, starter};
 pub use template::{Piece, Template, Unfilled, value_text};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use lambo::space::Space;
-use lambo::study::Direction;
+use lambo::study::{Direction, PRICE_SHARE, StopRules};
 use serde_json::{Map, Value};
 
 use super::template::Template;
@@ -63,6 +63,23 @@ impl StudyPlan {
     }
 }
 
+impl Budget {
+    /// The rules of the engine; time on the clock is a matter of the run loop.
+    pub fn rules(&self) -> StopRules {
+        StopRules {
+            trials: self.trials,
+            cost: self.cost,
+            target: self.target,
+            price: self.price.and_then(|price| match price {
+                Price::PerCost(price) => Some(price),
+                Price::Auto => None,
+            }),
+            price_share: self.price.filter(|price| *price == Price::Auto).map(|_| PRICE_SHARE),
+            ..StopRules::default()
+        }
+    }
+}
+
 /// When to stop: the first one reached ends the study.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Budget {
@@ -74,6 +91,17 @@ pub struct Budget {
     pub wall: Option<Duration>,
     /// A value that is good enough.
     pub target: Option<f64>,
+    /// What a unit of cost must bring; without it nobody asks.
+    pub price: Option<Price>,
+}
+
+/// What a unit of cost must be expected to bring, or the study ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Price {
+    /// A thousandth of the spread of values for every full run's worth of cost, see [`PRICE_SHARE`](lambo::study::PRICE_SHARE).
+    Auto,
+    /// So much of the metric for a second, or for a unit of the user's.
+    PerCost(f64),
 }
 
 /// One command of the pipeline.

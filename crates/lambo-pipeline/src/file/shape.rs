@@ -40,8 +40,8 @@ struct StudyFile {
     options: Option<BTreeMap<String, Json>>,
     /// What all dice come from; the same seed proposes the same trials. 0 unless given.
     seed: Option<u64>,
-    /// When to stop: the first one reached ends the study.
-    budget: Option<BudgetFile>,
+    /// When to stop: limits, of which the first one reached ends the study, or "auto": when going on is not worth its cost.
+    budget: Option<BudgetChoice>,
     /// How many trials may fail from the beginning before the study gives up. 10 unless given.
     #[schemars(range(min = 1))]
     give_up_after: Option<u64>,
@@ -59,6 +59,25 @@ enum DirectionFile {
     Minimize,
 }
 
+/// When to stop.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code)]
+enum BudgetChoice {
+    /// When going on is not worth its cost.
+    Auto(AutoFile),
+    /// The first one reached ends the study.
+    Limits(BudgetFile),
+}
+
+/// The choice is left to lambo.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum AutoFile {
+    /// While a full run's worth of cost is expected to gain a thousandth of the distance from the median of the values to the best one, the study goes on.
+    Auto,
+}
+
 /// When to stop: the first one reached ends the study.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -73,6 +92,9 @@ struct BudgetFile {
     wall: Option<Length>,
     /// A value of the metric that is good enough.
     target: Option<f64>,
+    /// What the metric must be expected to gain for its cost: "0.01 per hour", "0.01 per 10 min", "0.01 per unit", a number for each second or unit, or
+    /// "auto", a thousandth of the spread of values for a full run. The study ends when no next trials gain as much.
+    price: Option<Length>,
 }
 
 /// The outputs of stages that are kept.
@@ -210,7 +232,7 @@ pub fn fits_shape(text: &str) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{check::FILE_KEYS, params::PARAM_KEYS, stage::STAGE_KEYS, study};
+    use super::super::{budget, check::FILE_KEYS, params::PARAM_KEYS, stage::STAGE_KEYS, study};
     use super::*;
 
     fn keys(schema: &serde_json::Value, definition: Option<&str>) -> Vec<String> {
@@ -224,7 +246,7 @@ mod tests {
         for (definition, known) in [
             (None, &FILE_KEYS[..]),
             (Some("StudyFile"), &study::STUDY_KEYS),
-            (Some("BudgetFile"), &study::BUDGET_KEYS),
+            (Some("BudgetFile"), &budget::BUDGET_KEYS),
             (Some("CacheFile"), &study::CACHE_KEYS),
             (Some("StageFile"), &STAGE_KEYS),
             (Some("ParamFile"), &PARAM_KEYS),

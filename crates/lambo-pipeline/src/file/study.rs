@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::DeValue;
 
+use super::budget::budget;
 use super::names::{clipped, mended, nearest, study};
 use super::pipeline::{Budget, StudyPlan};
 use super::problem::Findings;
@@ -18,9 +19,6 @@ use super::units::{DURATION_HELP, SIZE_HELP, bytes, duration, seconds};
 pub(super) const STUDY_KEYS: [&str; 9] =
     ["name", "metric", "direction", "strategy", "options", "seed", "budget", "give_up_after", "outside"];
 
-/// The keys of `budget`.
-pub(super) const BUDGET_KEYS: [&str; 4] = ["trials", "cost", "wall", "target"];
-
 /// The keys of `[cache]`.
 pub(super) const CACHE_KEYS: [&str; 1] = ["limit"];
 
@@ -28,7 +26,7 @@ pub(super) const CACHE_KEYS: [&str; 1] = ["limit"];
 const GIVE_UP_AFTER: usize = 10;
 
 /// The largest number of trials that can be asked for; a study that long has other troubles.
-const MOST_TRIALS: i128 = 1_000_000_000;
+pub(super) const MOST_TRIALS: i128 = 1_000_000_000;
 
 /// The longest metric name; it is a key of a small file.
 const LONGEST_METRIC: usize = 256;
@@ -82,7 +80,8 @@ pub(super) fn read(section: &Section<'_, '_>, findings: &mut Findings<'_>) -> (O
         findings.warn(
             &section.span,
             "the study has no budget: it would run until somebody stops it with Ctrl-C",
-            "add `budget = { trials = 100 }`, or cost, wall or target; the first one reached ends the study",
+            "add `budget = { trials = 100 }`, or cost, wall, target or price; the first one reached ends the study, and \
+             `budget = \"auto\"` ends it when going on is not worth its cost",
         );
     }
     let plan = || {
@@ -338,38 +337,10 @@ fn json(node: &Node<'_>, option: &str, depth: usize, findings: &mut Findings<'_>
     }
 }
 
-fn budget(node: &Node<'_>, findings: &mut Findings<'_>) -> Option<Budget> {
-    let section = Section::of(node, "`budget`", "`budget = { trials = 100 }`", findings)?;
-    let elsewhere = |key: &str| match key {
-        "time" | "seconds" | "duration" | "timeout" => {
-            Some("write `wall` for time on the clock, `cost` for time of stages".to_owned())
-        }
-        "iterations" | "evaluations" | "n_trials" => Some("write `trials`".to_owned()),
-        "seed" | "metric" | "direction" | "strategy" => {
-            Some(format!("move `{key}` out of `budget`, into [study]"))
-        }
-        _ => None,
-    };
-    section.knows(&BUDGET_KEYS, elsewhere, findings);
-    let budget = Budget {
-        trials: section
-            .get("trials")
-            .and_then(|node| findings.read_whole(node, "`budget.trials`", 1..=MOST_TRIALS))
-            .and_then(|trials| usize::try_from(trials).ok()),
-        cost: section.get("cost").and_then(|node| read_seconds(node, "`budget.cost`", findings)),
-        wall: section.get("wall").and_then(|node| read_duration(node, "`budget.wall`", findings)),
-        target: section.get("target").and_then(|node| findings.read_number(node, "`budget.target`")),
-    };
-    let read =
-        [budget.trials.is_some(), budget.cost.is_some(), budget.wall.is_some(), budget.target.is_some()];
-    let whole = BUDGET_KEYS.iter().zip(read).all(|(key, read)| read || section.get(key).is_none());
-    whole.then_some(budget)
-}
-
 /// Where a key that is not one of `[study]` belongs.
 fn elsewhere(key: &str) -> Option<String> {
     match key {
-        "trials" | "cost" | "wall" | "target" => {
+        "trials" | "cost" | "wall" | "target" | "price" => {
             Some(format!("write it in the budget: `budget = {{ {key} = … }}`"))
         }
         "objective" => Some("write `metric = \"…\"`, a key of the last stage's result.json".to_owned()),

@@ -9,6 +9,9 @@ pub(super) const DURATION_HELP: &str =
 /// What sizes are written in.
 pub(super) const SIZE_HELP: &str = "write a number and a unit: \"500 MB\", \"20 GB\", \"1 TB\" or \"16 GiB\"";
 
+/// What prices are written in.
+pub(super) const PRICE_HELP: &str = "write what the metric must gain for its cost, such as \"0.01 per hour\", \"0.01 per 10 min\" or \"0.01 per unit\", or \"auto\"";
+
 /// The longest text that is looked at.
 const MOST_BYTES: usize = 100;
 
@@ -28,6 +31,37 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
         total += number * factor;
     }
     if f64::is_finite(total) { Ok(total) } else { Err(format!("{text:?} is too long a time")) }
+}
+
+/// What a unit of cost is worth, from a text such as `0.01 per hour`; the reason if it is none. A second is a unit, as everywhere.
+pub(super) fn per_cost(text: &str) -> Result<f64, String> {
+    if text.len() > MOST_BYTES {
+        return Err("this text is too long".to_owned());
+    }
+    let Some((gain, cost)) = text.split_once(" per ") else {
+        return Err(format!("{text:?} does not say what the gain is for"));
+    };
+    let gain = gain.trim();
+    let number = gain.parse::<f64>().ok().filter(|gain| gain.is_finite());
+    let gain = number.ok_or_else(|| format!("{gain:?} is not a number"))?;
+    let cost = cost.trim();
+    let cost = if cost.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+        units(cost).map_or_else(|| seconds(cost), Ok)?
+    } else {
+        // `per hour` is per one of it.
+        let one = format!("1 {cost}");
+        units(&one).map_or_else(|| seconds(&one), Ok)?
+    };
+    let price = gain / cost;
+    if cost > 0.0 && price.is_finite() { Ok(price) } else { Err(format!("{text:?} is a gain for no cost")) }
+}
+
+/// `5 units` as 5, where costs are in a unit of the user's.
+fn units(text: &str) -> Option<f64> {
+    match pairs(text).ok()?[..] {
+        [(number, "unit" | "units")] => Some(number),
+        _ => None,
+    }
 }
 
 /// Seconds as a duration that a timer can hold.
@@ -109,6 +143,35 @@ mod tests {
         }
         assert!(seconds(&format!("{} s", "9".repeat(99))).is_err());
         assert!(seconds(&"1 s ".repeat(1000)).is_err());
+    }
+
+    #[test]
+    fn prices_are_gains_for_a_cost() {
+        for (text, expected) in [
+            ("0.01 per hour", 0.01 / 3600.0),
+            ("0.01 per min", 0.01 / 60.0),
+            ("0.01 per 10 min", 0.01 / 600.0),
+            ("1e-3 per 1 h 30 min", 1e-3 / 5400.0),
+            ("2 per unit", 2.0),
+            ("2 per 5 units", 0.4),
+            (" 3  per  s ", 3.0),
+        ] {
+            assert_eq!(per_cost(text), Ok(expected), "{text}");
+        }
+        for text in [
+            "",
+            "0.01",
+            "0.01 per",
+            "per hour",
+            "x per hour",
+            "0.01 per parsec",
+            "1 per 0 s",
+            "inf per s",
+            "1 per -1 s",
+        ] {
+            assert!(per_cost(text).is_err(), "{text}");
+        }
+        assert!(per_cost(&"1 per s".repeat(100)).is_err());
     }
 
     #[test]

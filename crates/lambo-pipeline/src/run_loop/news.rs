@@ -140,6 +140,17 @@ impl std::fmt::Display for Reached {
             Self::Rule(StopReason::Target { target, best }) => {
                 write!(f, "{} reaches the target of {}", rounded(*best), rounded(*target))
             }
+            Self::Rule(StopReason::NotWorthIt { price, trials, gain, cost }) => {
+                let (gain, needed, cost) = (rounded(*gain), rounded(price * cost), rounded(*cost));
+                let what = match trials {
+                    0 | 1 => "the best next trial is".to_owned(),
+                    several => format!("the best {several} next trials are"),
+                };
+                write!(
+                    f,
+                    "{what} expected to gain {gain} for a cost of {cost}, less than the {needed} that such a cost is worth"
+                )
+            }
             Self::Rule(reason) => reason.fmt(f),
             Self::Wall(limit) => write!(f, "{limit} s of work were reached"),
             Self::NothingNew(count) => write!(f, "the last {count} proposals had all been tried before"),
@@ -166,6 +177,12 @@ mod tests {
         assert_eq!(spent.to_string(), "30.49 of the budget of 30 is spent");
         let target = Reached::Rule(StopReason::Target { target: 1e-3, best: 0.000912345 });
         assert_eq!(target.to_string(), "0.0009123 reaches the target of 0.001");
+        let worth = StopReason::NotWorthIt { price: 1e-3, trials: 3, gain: 0.000_123_456, cost: 12.3456 };
+        assert_eq!(
+            Reached::Rule(worth).to_string(),
+            "the best 3 next trials are expected to gain 0.0001235 for a cost of 12.35, less than the 0.01235 that such a \
+             cost is worth"
+        );
         assert_eq!((rounded(0.0), rounded(-123456.7)), ("0".into(), "-123457".into()));
     }
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use lambo::space::CostModel;
 use lambo::strategy::configured;
-use lambo::study::{Event, StopRules, Study, StudyError};
+use lambo::study::{Event, Study, StudyError};
 use lambo::trial::Proposed;
 
 use super::definition::{changes, definition};
@@ -200,17 +200,11 @@ pub fn study(pipeline: &Pipeline, strategy: &str) -> Result<Study, StudyError> {
     let plan = &pipeline.study;
     let space = pipeline.space.clone();
     let chosen = configured(strategy, &space, &plan.options, plan.seed)?;
-    let budget = &plan.budget;
     Study::new(space, chosen)
         .label(strategy, plan.seed, "")?
         .direction(plan.direction)?
         .cost_model(CostModel::Cache)?
-        .stop(StopRules {
-            trials: budget.trials,
-            cost: budget.cost,
-            target: budget.target,
-            no_progress: None,
-        })
+        .stop(plan.budget.rules())
 }
 
 pub(super) fn replayed(pipeline: &Pipeline, records: &[Stamped]) -> Result<Study, RunError> {

@@ -1,0 +1,94 @@
+//! `budget`: when a study ends, and what a unit of cost is worth.
+
+use toml::de::DeValue;
+
+use super::names::clipped;
+use super::pipeline::{Budget, Price};
+use super::problem::Findings;
+use super::reader::{Node, Section, described};
+use super::study::{MOST_TRIALS, read_duration, read_seconds};
+use super::units::{PRICE_HELP, per_cost};
+
+/// The keys of `budget`.
+pub(super) const BUDGET_KEYS: [&str; 5] = ["trials", "cost", "wall", "target", "price"];
+
+/// When to stop, as far as it can be read.
+pub(super) fn budget(node: &Node<'_>, findings: &mut Findings<'_>) -> Option<Budget> {
+    if let DeValue::String(text) = node.get_ref() {
+        if text == "auto" {
+            return Some(Budget { price: Some(Price::Auto), ..Budget::default() });
+        }
+        let message = format!("`budget` is the text \"{}\", which is none", clipped(text));
+        findings.error(
+            &node.span(),
+            message,
+            "write `budget = { trials = 100 }`, or \"auto\" to stop when going on is not worth its cost",
+        );
+        return None;
+    }
+    let section = Section::of(node, "`budget`", "`budget = { trials = 100 }`", findings)?;
+    let elsewhere = |key: &str| match key {
+        "time" | "seconds" | "duration" | "timeout" => {
+            Some("write `wall` for time on the clock, `cost` for time of stages".to_owned())
+        }
+        "iterations" | "evaluations" | "n_trials" => Some("write `trials`".to_owned()),
+        "value" | "worth" | "rate" => Some(
+            "write `price`, what the metric must gain for a unit of cost, such as \"0.01 per hour\""
+                .to_owned(),
+        ),
+        "seed" | "metric" | "direction" | "strategy" => {
+            Some(format!("move `{key}` out of `budget`, into [study]"))
+        }
+        _ => None,
+    };
+    section.knows(&BUDGET_KEYS, elsewhere, findings);
+    let budget = Budget {
+        trials: section
+            .get("trials")
+            .and_then(|node| findings.read_whole(node, "`budget.trials`", 1..=MOST_TRIALS))
+            .and_then(|trials| usize::try_from(trials).ok()),
+        cost: section.get("cost").and_then(|node| read_seconds(node, "`budget.cost`", findings)),
+        wall: section.get("wall").and_then(|node| read_duration(node, "`budget.wall`", findings)),
+        target: section.get("target").and_then(|node| findings.read_number(node, "`budget.target`")),
+        price: section.get("price").and_then(|node| price(node, findings)),
+    };
+    let read = [
+        budget.trials.is_some(),
+        budget.cost.is_some(),
+        budget.wall.is_some(),
+        budget.target.is_some(),
+        budget.price.is_some(),
+    ];
+    let whole = BUDGET_KEYS.iter().zip(read).all(|(key, read)| read || section.get(key).is_none());
+    whole.then_some(budget)
+}
+
+/// What a unit of cost is worth: `"auto"`, a number, or a text such as `0.01 per hour`.
+fn price(node: &Node<'_>, findings: &mut Findings<'_>) -> Option<Price> {
+    let what = "`budget.price`";
+    let price = match node.get_ref() {
+        DeValue::String(text) if text == "auto" => return Some(Price::Auto),
+        DeValue::String(text) => match per_cost(text) {
+            Ok(price) => price,
+            Err(reason) => {
+                findings.error(&node.span(), format!("{what}: {}", clipped(&reason)), PRICE_HELP);
+                return None;
+            }
+        },
+        DeValue::Integer(_) | DeValue::Float(_) => findings.read_number(node, what)?,
+        other => {
+            let message = format!("{what} is {}, not a price", described(other));
+            findings.error(&node.span(), message, PRICE_HELP);
+            return None;
+        }
+    };
+    if price > 0.0 {
+        return Some(Price::PerCost(price));
+    }
+    findings.error(
+        &node.span(),
+        format!("{what} is not above zero, and such a study would never end by it"),
+        "write a price above zero, or remove it",
+    );
+    None
+}
