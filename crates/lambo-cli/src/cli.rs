@@ -44,11 +44,13 @@ pub enum Command {
     Check(FileArgs),
     /// Run a study: begins it, or continues it where it was.
     #[command(
-        after_help = "Examples:\n  lambo run\n  lambo run pipeline.toml --workers 4\n  lambo run --dry-run        what would run next, without running it\n  lambo run --json | jq .    the news as JSON, one object a line\n\nCtrl-C once finishes the trials that are running; twice stops at once. Either way the same command continues the study."
+        after_help = "Examples:\n  lambo run\n  lambo run pipeline.toml --workers 4\n  lambo run --dry-run        what would run next, without running it\n  lambo run --json | jq .    the news as JSON, one object a line\n\nCtrl-C once finishes the trials that are running; twice stops at once. Either way the same command continues the study.\n\nThe budget of the file ends it: trials, cost, wall, target, or price, such as \"0.01 per hour\": then no next trials are expected to gain as much for their cost. `budget = \"auto\"` asks of a full run's worth of cost a thousandth of the distance from the median of the values to the best one."
     )]
     Run(RunArgs),
-    /// How the study stands, also while it runs elsewhere.
-    #[command(after_help = "Examples:\n  lambo status\n  watch lambo status pipeline.toml")]
+    /// How the study stands and what going on is expected to gain, also while it runs elsewhere.
+    #[command(
+        after_help = "Examples:\n  lambo status\n  watch lambo status pipeline.toml\n\nThe forecast is for an hour of stages, or for ten full runs where costs are in a unit of yours; what open trials will bring is not counted."
+    )]
     Status(FileArgs),
     /// The best trial: its value, its parameters, the outputs of its stages.
     #[command(after_help = "Examples:\n  lambo best\n  lambo best --json | jq .point")]

@@ -8,9 +8,10 @@ use crate::paint::{FAINT, GOOD, STRONG, WARNING, paint};
 use crate::progress::{self, Facts};
 use anyhow::Context;
 use lambo_pipeline::disk::Disk;
-use lambo_pipeline::file::{Pipeline, StageCost};
-use lambo_pipeline::record::CostUnit;
-use lambo_pipeline::run_loop::{Ended, Reached, Rehearsal, Session, SessionOptions, Standing, rehearse};
+use lambo_pipeline::file::Pipeline;
+use lambo_pipeline::run_loop::{
+    Ended, Reached, Rehearsal, Session, SessionOptions, Standing, rehearse, unit,
+};
 use lambo_pipeline::runner::{Guard, Processes};
 use lambo_pipeline::stop::Stop;
 use serde_json::{Value, json};
@@ -175,12 +176,6 @@ fn closing(pipeline: &Pipeline, ended: &Ended, args: &RunArgs) -> anyhow::Result
     };
     let _ = writeln!(out, "  {}", paint(FAINT, next));
     print(&out)
-}
-
-/// What costs are counted in.
-pub fn unit(pipeline: &Pipeline) -> CostUnit {
-    let measured = pipeline.stages.iter().all(|stage| stage.cost == StageCost::Measured);
-    if measured { CostUnit::Seconds } else { CostUnit::Units }
 }
 
 fn dry_run(pipeline: &Pipeline, args: &RunArgs) -> Done {

@@ -3,12 +3,12 @@
 use super::{Done, print, print_json, study_of};
 use crate::cli::FileArgs;
 use crate::exit::Code;
-use crate::format::{self, count, duration, number, percent};
+use crate::format::{self, count, digits, duration, number, percent};
 use crate::paint::{BAD, FAINT, GOOD, STRONG, WARNING, paint};
 use lambo_pipeline::file::{Budget, Pipeline};
-use lambo_pipeline::journal::Summary;
+use lambo_pipeline::journal::{Journal, Summary};
 use lambo_pipeline::record::CostUnit;
-use lambo_pipeline::run_loop::{Hold, Live, RunningStage};
+use lambo_pipeline::run_loop::{Hold, Live, Outlook, RunningStage, outlook, too_long};
 use lambo_pipeline::state_dir::StateDir;
 use serde_json::json;
 use std::fmt::Write;
@@ -27,6 +27,13 @@ pub fn run(args: &FileArgs) -> Done {
         (None, true) => "finished",
         (None, false) => "paused",
     };
+    let ahead = match too_long(summary.trials) {
+        Some(why) => Err(why),
+        None => {
+            let records = journal.read(0).map_err(|error| error.to_string());
+            records.and_then(|records| outlook(&pipeline, &records))
+        }
+    };
     if args.json {
         print_json(&json!({
             "study": name, "state": standing, "holder": holder, "running": running, "metric": summary.metric,
@@ -34,7 +41,7 @@ pub fn run(args: &FileArgs) -> Done {
             "trials": summary.trials, "observed": summary.observed, "failed": summary.failed, "open": summary.open,
             "best": summary.best, "spent": summary.spent, "saved": summary.saved, "wall": summary.wall,
             "cost_unit": summary.cost_unit, "sessions": summary.sessions, "stages": summary.stages,
-            "closed": summary.closed,
+            "closed": summary.closed, "forecast": ahead.as_ref().ok(), "no_forecast": ahead.as_ref().err(),
         }))?;
         return Ok(Code::Done);
     }
@@ -81,6 +88,7 @@ pub fn run(args: &FileArgs) -> Done {
             percent(share)
         );
     }
+    let _ = writeln!(out, "  {}", forecast(&ahead, unit));
     let _ = writeln!(out, "  strategy {} (seed {})", summary.strategy, summary.seed);
     stages(&mut out, &summary, unit);
     now(&mut out, &running);
@@ -107,6 +115,26 @@ fn spent(summary: &Summary, unit: CostUnit, budget: &Budget) -> String {
         let _ = write!(text, " of {}", duration(wall.as_secs_f64()));
     }
     text
+}
+
+/// What going on is expected to bring, in a line.
+fn forecast(ahead: &Result<Outlook, String>, unit: CostUnit) -> String {
+    match ahead {
+        Err(why) => paint(FAINT, format!("ahead    no forecast: {why}")),
+        Ok(Outlook { horizon_seconds, horizon_full_runs, forecast }) => {
+            let horizon = match horizon_seconds {
+                Some(_) => "next hour".to_owned(),
+                None => format!("next {} full runs", digits(*horizon_full_runs, 3)),
+            };
+            format!(
+                "ahead    {horizon}: expected gain {} (now {}); the best next trial gains {} for {}",
+                digits(forecast.expected_gain, 3),
+                number(forecast.incumbent),
+                digits(forecast.next_gain, 3),
+                format::cost(forecast.next_cost, unit)
+            )
+        }
+    }
 }
 
 fn stages(out: &mut String, summary: &Summary, unit: CostUnit) {

@@ -4,10 +4,9 @@ mod bars;
 mod json;
 mod lines;
 
-use crate::commands::run::unit;
 use lambo_pipeline::file::{Budget, Pipeline};
 use lambo_pipeline::record::CostUnit;
-use lambo_pipeline::run_loop::{Standing, Watcher};
+use lambo_pipeline::run_loop::{Standing, Watcher, unit};
 use std::io::IsTerminal;
 
 /// What does not change while a study runs.

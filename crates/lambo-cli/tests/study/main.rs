@@ -12,3 +12,4 @@ mod hostile;
 mod killed;
 mod once;
 mod signals;
+mod worth;
