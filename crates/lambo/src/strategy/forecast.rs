@@ -127,7 +127,13 @@ pub enum NoForecast {
     },
     /// The model refused.
     #[error(transparent)]
-    Model(#[from] StrategyError),
+    Model(Box<StrategyError>),
+}
+
+impl From<StrategyError> for NoForecast {
+    fn from(error: StrategyError) -> Self {
+        Self::Model(Box::new(error))
+    }
 }
 
 /// What going on is worth: the same view and seed give the same answer. Everything is minimised.
@@ -164,7 +170,7 @@ pub fn forecast(view: &View<'_>, horizon: Horizon, seed: u64) -> Result<Forecast
     let places = places::places(&view, &model, &costs, lowest, seed)?;
     let campaigns = Campaigns::new(&view, &model, &costs, &places, &home, seed)?;
     let unit = model.scale.scale;
-    let greedy = campaigns.from(None, MOST_TRIALS, horizon)?;
+    let greedy = campaigns.course(None, MOST_TRIALS, horizon)?;
     let Some(next) = greedy.steps.first() else { return Err(StrategyError::Exhausted.into()) };
     let best = campaigns.best(CAMPAIGN)?;
     Ok(Forecast {

@@ -114,13 +114,11 @@ impl StopRules {
         if self.trials == Some(0) {
             return refuse("trials", "0 trials are no study; give at least 1".into());
         }
-        if let Some(cost) = self.cost {
-            if !(cost.is_finite() && cost > 0.0) {
-                return refuse(
-                    "cost",
-                    format!("a budget of {cost} makes no sense; give a finite number above 0"),
-                );
-            }
+        if let Some(cost) = self.cost.filter(|cost| !(cost.is_finite() && *cost > 0.0)) {
+            return refuse(
+                "cost",
+                format!("a budget of {cost} makes no sense; give a finite number above 0"),
+            );
         }
         for (rule, price) in [("price", self.price), ("price_share", self.price_share)] {
             if let Some(price) = price.filter(|price| !(price.is_finite() && *price >= 0.0)) {

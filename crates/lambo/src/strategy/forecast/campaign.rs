@@ -96,7 +96,7 @@ impl<'a> Campaigns<'a> {
     }
 
     /// Up to `most` trials until their cost reaches the horizon, with this place first, or the best one.
-    pub(super) fn from(
+    pub(super) fn course(
         &self,
         first: Option<usize>,
         most: usize,
@@ -157,7 +157,7 @@ impl<'a> Campaigns<'a> {
         let starts = std::iter::once(None).chain(firsts.iter().map(|(_, first, _)| Some(*first)));
         let mut best = Campaign { trials: 0, gain: 0.0, cost: 1.0 };
         for start in starts {
-            let (mut cost, course) = (0.0, self.from(start, most, f64::INFINITY)?);
+            let (mut cost, course) = (0.0, self.course(start, most, f64::INFINITY)?);
             for (k, step) in course.steps.iter().enumerate() {
                 cost += step.cost;
                 let campaign = Campaign { trials: k + 1, gain: step.gain, cost };

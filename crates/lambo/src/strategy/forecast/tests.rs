@@ -1,3 +1,5 @@
+//! Forecasts: what they promise, and when there is none.
+
 use super::*;
 use crate::space::{CostModel, Module, Param, RunHistory, Space};
 use crate::trial::{Proposed, TrialId};
