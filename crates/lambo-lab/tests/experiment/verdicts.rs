@@ -124,7 +124,7 @@ fn the_best_rival_is_chosen_problem_by_problem_and_runs_of_the_same_rules_are_on
     // Equal in every run, so that 1.25 is certain, and more than a tenth.
     assert_eq!(found.worse.len(), 1);
     // Nobody to compare with, too few runs in common, and the same runs twice.
-    assert!(best_of(&[old.clone()], "me", &rivals).is_err());
+    assert!(best_of(std::slice::from_ref(&old), "me", &rivals).is_err());
     let few = summary(1, &[("me", regrets(4, |_| 0.0), 11.0)]);
     assert!(best_of(&[old.clone(), few], "me", &rivals).is_err());
     let error = best_of(&[old.clone(), old], "other", &rivals).unwrap_err().to_string();
