@@ -12,8 +12,6 @@
 //! - Costs are given, learnt from the runs that were measured, or equal where nobody knows them.
 
 mod start;
-#[cfg(test)]
-mod tests;
 
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,12 @@
 //! What `auto` promises: a start by costs, trials that can be paid for, nothing twice, and never a panic on odd options.
 
-use super::*;
-use crate::space::{Cost, CostModel, Module, Param, Point};
-use crate::study::{StopRules, Study};
+// Clippy lets tests unwrap but not the helpers beside them.
+#![allow(clippy::unwrap_used)]
+
+use lambo::space::{Cost, CostModel, Module, Param, Point, Space, Value};
+use lambo::strategy::{Auto, AutoOptions, AutoStart, ModelOptions, Source};
+use lambo::study::{StopRules, Study};
+use lambo::trial::TrialId;
 
 /// Modules of one or two variables that cost this much.
 fn space(modules: &[(Cost, usize)]) -> Space {
@@ -47,7 +51,7 @@ fn start_of(space: &Space, costs: &[f64]) -> (usize, usize) {
     let mut study = study(space, AutoOptions::default(), CostModel::Previous);
     let points = drive(&mut study, 40, costs);
     let is_design = |i: &usize| {
-        let id = crate::trial::TrialId::new(*i as u64);
+        let id = TrialId::new(*i as u64);
         study.why(id).unwrap().source == Source::Design
     };
     let length = (0..40).take_while(is_design).count();
@@ -88,7 +92,7 @@ fn costs_that_are_measured_shape_the_start_once_a_trial_has_shown_them() {
 fn a_start_whose_trials_fail_does_not_repeat_the_module_that_failed() {
     let space = given(&[10.0, 1.0]);
     let mut study = study(&space, AutoOptions::default(), CostModel::Previous);
-    let mut firsts: Vec<Vec<crate::space::Value>> = Vec::new();
+    let mut firsts: Vec<Vec<Value>> = Vec::new();
     for _ in 0..6 {
         let trial = study.ask().unwrap();
         firsts.push(trial.point().values()[..2].to_vec());
