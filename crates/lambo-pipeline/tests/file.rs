@@ -111,7 +111,7 @@ fn a_budget_may_be_what_going_on_is_worth() {
     assert_eq!((auto.rules().price, auto.rules().price_share), (None, Some(PRICE_SHARE)));
     let priced = budget("{ trials = 300, price = \"0.36 per hour\" }");
     assert_eq!((priced.price, priced.trials), (Some(Price::PerCost(0.36 / 3600.0)), Some(300)));
-    assert_eq!((priced.rules().price, priced.rules().price_share), (Some(1e-4), None));
+    assert_eq!((priced.rules().price, priced.rules().price_share), (Some(0.36 / 3600.0), None));
     assert_eq!(budget("{ price = 0.5 }").price, Some(Price::PerCost(0.5)));
     assert_eq!(budget("{ price = 2 }").price, Some(Price::PerCost(2.0)));
     assert_eq!(budget("{ wall = \"2 h\", price = \"auto\" }").price, Some(Price::Auto));
