@@ -5,6 +5,7 @@
 //! rival      the one of the lowest cost on that problem: chosen afterwards, problem by problem, which is more than any rival could do
 //! ratio      cost of the strategy / cost of that rival, over the runs that both have
 //! all        geometric mean of the ratios over problems;  reached: over those problems where either gets there in half of its runs
+//! one rival  the same beside one rival throughout: the one, of those that took part everywhere, that leaves the highest ratio
 //! ```
 //!
 //! Summaries of the same rules are one problem: rivals may have been run long before. Intervals: 95%, runs resampled within every problem. Runs of
@@ -36,6 +37,8 @@ pub struct BestOf {
     pub all: Ratio,
     /// Over the problems where either gets there in half of its runs.
     pub reached: Option<Ratio>,
+    /// Beside the strongest of those rivals that took part everywhere.
+    pub one_rival: Option<OneRival>,
     /// Problems where the strategy is worse by more than a tenth, with significance.
     pub worse: Vec<String>,
 }
@@ -64,6 +67,17 @@ pub struct Beside {
     logs: Vec<f64>,
 }
 
+/// Beside one rival on every problem.
+#[derive(Debug, Serialize)]
+pub struct OneRival {
+    /// Who.
+    pub rival: String,
+    /// Over all problems.
+    pub all: Ratio,
+    /// Over the problems where either gets there in half of its runs.
+    pub reached: Option<Ratio>,
+}
+
 /// A ratio of costs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Ratio {
@@ -78,26 +92,41 @@ pub struct Ratio {
 /// Sets a strategy beside the best of `rivals` on every problem that has it and one of them.
 pub fn best_of(summaries: &[Summary], strategy: &str, rivals: &[String]) -> Result<BestOf> {
     let merged = merged(summaries)?;
-    let mut problems: Vec<Beside> = Vec::new();
+    // By problem, then by rival.
+    let mut beside: Vec<Vec<Beside>> = Vec::new();
     for (summary, strategies) in &merged {
         let Some(own) = strategies.get(strategy) else { continue };
         let candidates = rivals.iter().filter_map(|rival| Some((rival, *strategies.get(rival.as_str())?)));
-        let beside = candidates.filter_map(|(label, rival)| Beside::of(summary, own, label, rival));
-        problems.extend(beside.min_by(|a, b| a.rival_cost.total_cmp(&b.rival_cost)));
+        let all: Vec<Beside> =
+            candidates.filter_map(|(label, rival)| Beside::of(summary, own, label, rival)).collect();
+        if !all.is_empty() {
+            beside.push(all);
+        }
     }
+    let throughout = |rival: &&String| -> Option<OneRival> {
+        let of = |problem: &'_ Vec<Beside>| problem.iter().position(|one| one.rival == **rival);
+        let all: Option<Vec<&Beside>> = beside.iter().map(|problem| Some(&problem[of(problem)?])).collect();
+        let all = all.filter(|all| !all.is_empty())?;
+        Some(OneRival { rival: (*rival).clone(), all: over(&all), reached: over_reached(&all) })
+    };
+    let one_rival = rivals
+        .iter()
+        .filter_map(|rival| throughout(&rival))
+        .max_by(|a, b| a.all.ratio.total_cmp(&b.all.ratio));
+    let cheapest = |all: Vec<Beside>| all.into_iter().min_by(|a, b| a.rival_cost.total_cmp(&b.rival_cost));
+    let problems: Vec<Beside> = beside.into_iter().filter_map(cheapest).collect();
     ensure!(
         !problems.is_empty(),
         "no experiment has `{strategy}` and one of the rivals with {FEWEST} runs in common; see their summary.json"
     );
     let everything: Vec<&Beside> = problems.iter().collect();
-    let gets_there: Vec<&Beside> =
-        problems.iter().filter(|problem| problem.reached.max(problem.rival_reached) >= 0.5).collect();
     let worse = problems.iter().filter(|problem| problem.ratio.ci95[0] > MARGIN);
     Ok(BestOf {
         strategy: strategy.to_owned(),
         rivals: rivals.to_vec(),
         all: over(&everything),
-        reached: (!gets_there.is_empty()).then(|| over(&gets_there)),
+        reached: over_reached(&everything),
+        one_rival,
         worse: worse.map(|problem| problem.problem.clone()).collect(),
         problems,
     })
@@ -173,6 +202,13 @@ fn over(problems: &[&Beside]) -> Ratio {
     Ratio { problems: problems.len(), ratio: ratio.exp(), ci95: interval(&totals).map(f64::exp) }
 }
 
+/// The same over the problems where either gets there in half of its runs.
+fn over_reached(problems: &[&Beside]) -> Option<Ratio> {
+    let gets_there = |problem: &&&Beside| problem.reached.max(problem.rival_reached) >= 0.5;
+    let reached: Vec<&Beside> = problems.iter().filter(gets_there).copied().collect();
+    (!reached.is_empty()).then(|| over(&reached))
+}
+
 impl std::fmt::Display for BestOf {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let header =
@@ -198,9 +234,23 @@ impl std::fmt::Display for BestOf {
             format!("{mean} {interval} over {} problems", ratio.problems)
         };
         writeln!(f, "\nratio to the best of {}:", self.rivals.join(", "))?;
-        writeln!(f, "  all: {}", line(&self.all))?;
-        if let Some(reached) = &self.reached {
-            writeln!(f, "  where either gets there in half of its runs: {}", line(reached))?;
+        let both = |f: &mut std::fmt::Formatter<'_>, all: &Ratio, reached: &Option<Ratio>| {
+            writeln!(f, "  all: {}", line(all))?;
+            match reached {
+                Some(reached) => {
+                    writeln!(f, "  where either gets there in half of its runs: {}", line(reached))
+                }
+                None => Ok(()),
+            }
+        };
+        both(f, &self.all, &self.reached)?;
+        if let Some(one) = &self.one_rival {
+            writeln!(
+                f,
+                "ratio to {} throughout, the strongest of those that took part everywhere:",
+                one.rival
+            )?;
+            both(f, &one.all, &one.reached)?;
         }
         match self.worse.as_slice() {
             [] => writeln!(f, "  nowhere worse by more than a tenth with significance"),

@@ -121,6 +121,10 @@ fn the_best_rival_is_chosen_problem_by_problem_and_runs_of_the_same_rules_are_on
         (found.problems[0].cost - 1.0).abs() < 1e-12 && (found.problems[0].rival_cost - 2.0).abs() < 1e-12
     );
     assert!((found.all.ratio - (0.5f64 * 1.25).sqrt()).abs() < 1e-12 && found.all.problems == 2);
+    // Beside one rival throughout: 1/8 and 5/4, or 1/2 and 5/8.
+    let one = found.one_rival.unwrap();
+    assert_eq!(one.rival, "cheap");
+    assert!((one.all.ratio - (0.5f64 * 0.625).sqrt()).abs() < 1e-12);
     // Equal in every run, so that 1.25 is certain, and more than a tenth.
     assert_eq!(found.worse.len(), 1);
     // Nobody to compare with, too few runs in common, and the same runs twice.
