@@ -179,3 +179,94 @@ fn every_ingredient_can_be_taken_out() {
         assert!(!changes || points != whole, "{options:?}");
     }
 }
+
+/// Stages that cost 100, 10 and 1: a number, then choices of two and of three.
+fn choices() -> Space {
+    let module = |name: &str, cost: f64, param: Param| {
+        Module::new(name, [param]).unwrap().cost(Cost::Given(cost)).unwrap()
+    };
+    Space::new([
+        module("first", 100.0, Param::float("a", 0.0, 1.0).unwrap()),
+        module("second", 10.0, Param::choice("b", ["x", "y"]).unwrap()),
+        module("third", 1.0, Param::choice("c", ["u", "v", "w"]).unwrap()),
+    ])
+    .unwrap()
+}
+
+#[test]
+fn a_start_over_choices_moves_on_and_repeats_nothing() {
+    for seed in 0..6 {
+        let auto = Auto::new(&choices(), AutoOptions::default(), seed).unwrap();
+        let mut study = Study::new(choices(), Box::new(auto));
+        let mut seen: Vec<Point> = Vec::new();
+        for trial in 0..20 {
+            let asked = study.ask().unwrap();
+            let point = asked.point().clone();
+            assert!(!seen.contains(&point), "seed {seed}: trial {trial} repeats {point}");
+            let value = point.values()[0].as_float().unwrap() + seen.len() as f64 * 1e-3;
+            study.tell(asked.observe(value).unwrap()).unwrap();
+            seen.push(point);
+        }
+    }
+}
+
+#[test]
+fn on_a_plateau_it_keeps_looking_where_it_has_not_been() {
+    let space = given(&[10.0, 1.0]);
+    let mut study = study(&space, AutoOptions::default(), CostModel::Previous);
+    let mut seen: Vec<Point> = Vec::new();
+    for _ in 0..60 {
+        let trial = study.ask().unwrap();
+        let point = trial.point().clone();
+        assert!(!seen.contains(&point));
+        study.tell(trial.observe(0.5).unwrap()).unwrap();
+        seen.push(point);
+    }
+    let mut firsts: Vec<String> = seen.iter().map(|p| format!("{:?}", &p.values()[..2])).collect();
+    firsts.dedup();
+    assert!(firsts.len() >= 10, "{} settings of the first module", firsts.len());
+}
+
+/// Settings of the first module among trials that fail at `finished` wherever it is below a half; the others have a value.
+fn with_failures(space: &Space, trials: usize, finished: usize, workers: usize) -> Vec<(f64, bool)> {
+    let mut study = study(space, AutoOptions::default(), CostModel::Cache);
+    let mut told = Vec::new();
+    for _ in 0..trials / workers {
+        let open: Vec<_> = (0..workers).map(|_| study.ask().unwrap()).collect();
+        for trial in open {
+            let (x, value) = (trial.point().values()[0].as_float().unwrap(), bowl(trial.point()));
+            let fails = x < 0.5;
+            told.push((x, fails));
+            match fails {
+                true => study.tell(trial.fail("too low").after(finished)).unwrap(),
+                false => study.tell(trial.observe(value).unwrap()).unwrap(),
+            }
+        }
+    }
+    told
+}
+
+#[test]
+fn a_draw_behind_which_trials_fail_is_given_up() {
+    let three = given(&[100.0, 10.0, 1.0]);
+    // The last stage fails for what the first was given: two tries are enough.
+    let all_low =
+        |told: &[(f64, bool)]| told.chunk_by(|a, b| a.0 == b.0).filter(|c| c[0].1).map(<[_]>::len).max();
+    assert!(all_low(&with_failures(&three, 12, 2, 1)).unwrap_or(0) <= 2);
+    // The first stage itself fails: one is enough, also with two workers once the failure is told.
+    assert!(all_low(&with_failures(&three, 12, 0, 1)).unwrap_or(0) <= 1);
+    assert!(all_low(&with_failures(&three, 12, 0, 2)).unwrap_or(0) <= 2);
+    // A stage without parameters fails for what the one before it made.
+    let between = space(&[(Cost::Given(50.0), 1), (Cost::Given(5.0), 0), (Cost::Given(1.0), 1)]);
+    assert!(all_low(&with_failures(&between, 8, 1, 1)).unwrap_or(0) <= 1);
+}
+
+#[test]
+fn the_start_stays_short_with_ten_modules_of_very_different_costs() {
+    let costs: Vec<f64> = (0..10).map(|m| 10f64.powi(9 - m)).collect();
+    let space = given(&costs);
+    let mut study = study(&space, AutoOptions::default(), CostModel::Previous);
+    drive(&mut study, 30, &costs);
+    let id = TrialId::new(26);
+    assert_eq!(study.why(id).unwrap().source, Source::Model);
+}

@@ -92,6 +92,11 @@ pub struct Ratio {
 /// Sets a strategy beside the best of `rivals` on every problem that has it and one of them.
 pub fn best_of(summaries: &[Summary], strategy: &str, rivals: &[String]) -> Result<BestOf> {
     let merged = merged(summaries)?;
+    for rival in rivals {
+        ensure!(rival != strategy, "{strategy} is no rival of itself; leave it out of --rivals");
+        let known = merged.iter().any(|(_, strategies)| strategies.contains_key(rival.as_str()));
+        ensure!(known, "no experiment has a strategy {rival}; see its summary.json");
+    }
     // By problem, then by rival.
     let mut beside: Vec<Vec<Beside>> = Vec::new();
     for (summary, strategies) in &merged {

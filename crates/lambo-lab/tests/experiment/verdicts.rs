@@ -113,6 +113,7 @@ fn the_best_rival_is_chosen_problem_by_problem_and_runs_of_the_same_rules_are_on
     let second =
         summary(2, &[("dear", nothing(), 44.0), ("cheap", nothing(), 88.0), ("me", nothing(), 55.0)]);
     let rivals = ["dear", "cheap"].map(str::to_owned);
+    let whole = second.clone();
     let found = best_of(&[old.clone(), new, second], "me", &rivals).unwrap();
     let chosen: Vec<(&str, f64)> = found.problems.iter().map(|p| (p.rival.as_str(), p.ratio.ratio)).collect();
     assert_eq!(chosen.iter().map(|c| c.0).collect::<Vec<_>>(), ["cheap", "dear"]);
@@ -133,4 +134,8 @@ fn the_best_rival_is_chosen_problem_by_problem_and_runs_of_the_same_rules_are_on
     assert!(best_of(&[old.clone(), few], "me", &rivals).is_err());
     let error = best_of(&[old.clone(), old], "other", &rivals).unwrap_err().to_string();
     assert!(error.contains("two experiments"), "{error}");
+    let twice = ["dear", "me"].map(str::to_owned);
+    assert!(best_of(std::slice::from_ref(&whole), "me", &twice).is_err());
+    let unknown = ["dear", "nobody"].map(str::to_owned);
+    assert!(best_of(&[whole], "me", &unknown).unwrap_err().to_string().contains("nobody"));
 }

@@ -120,13 +120,25 @@ impl Course {
             return with(last);
         }
         let mut best: Option<(Model, usize)> = None;
+        let mut failed = None;
         for number in 0..explanations.len() {
-            let Some(found) = with(number)? else { continue };
+            let found = match with(number) {
+                Ok(Some(found)) => found,
+                Ok(None) => continue,
+                // Another explanation may do.
+                Err(error) => {
+                    failed = Some(error);
+                    continue;
+                }
+            };
             if best.as_ref().is_none_or(|(best, _)| found.0.density > best.density) {
                 best = Some(found);
             }
         }
-        Ok(best)
+        match (best, failed) {
+            (None, Some(error)) => Err(error),
+            (best, _) => Ok(best),
+        }
     }
 
     /// The next point of the starting design.

@@ -26,6 +26,8 @@ pub(super) struct Price<'a> {
     costs: &'a StageCosts,
     runs: &'a [bool],
     overhead: f64,
+    /// The least cost, in full runs.
+    least: f64,
     /// z, one row per sample.
     draws: Option<&'a Batch>,
 }
@@ -39,7 +41,12 @@ pub(super) struct LogPrice {
 impl<'a> Price<'a> {
     /// The cost where these stages run.
     pub(super) fn new(costs: &'a StageCosts, runs: &'a [bool]) -> Self {
-        Self { costs, runs, overhead: 0.0, draws: None }
+        Self { costs, runs, overhead: 0.0, least: LEAST_SHARE, draws: None }
+    }
+
+    /// Costs that are lower count as this share of a full run.
+    pub(super) fn at_least(self, least: f64) -> Self {
+        Self { least, ..self }
     }
 
     /// The expected inverse cost over these draws, with an overhead on each.
@@ -67,7 +74,7 @@ impl<'a> Price<'a> {
             }
         }
         let full = self.costs.full();
-        let floor = if full > 0.0 { LEAST_SHARE * full } else { 1.0 };
+        let floor = if full > 0.0 { self.least * full } else { 1.0 };
         let mut gradient = Batch::zeros(if gradients { at.len() } else { 0 }, at.dim());
         if learned.is_empty() {
             return Ok(LogPrice { value: vec![fixed.max(floor).ln(); at.len()], gradient });

@@ -20,11 +20,11 @@ use super::model::{Explanation, Model};
 use super::prefix::{self, Candidate};
 use super::price::{PerPrice, Price};
 use super::stage_cost::StageCosts;
-use super::{ModelOptions, Proposal, Source, Strategy, StrategyError, View, Why};
+use super::{Design, ModelOptions, Proposal, Source, Strategy, StrategyError, View, Why};
 use crate::acquisition::{LogEi, Maximiser, Surface};
 use crate::space::{Batch, Space};
 use crate::surrogate::Family;
-use start::Start;
+use start::{Drawn, Start};
 
 /// The settings of `auto`: each ingredient can be taken out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -80,26 +80,36 @@ pub struct Auto {
     course: Course,
     /// The number of the explanation that the last fit chose.
     explanation: Option<usize>,
+    /// What the start has drawn.
+    drawn: Drawn,
 }
 
 /// What a proposal remembers: the number of its explanation, when it is another than before.
 const EXPLANATION: &str = "explanation";
+
+/// What a proposal of the start remembers: the first module that was drawn for it.
+const DRAWN: &str = "drawn";
+
+/// Beyond this only the cheapest trials would ever be proposed.
+const MOST_EXPONENT: f64 = 10.0;
+
+/// A trial counts as at least this share of a full run, whatever its stages cost: it takes its place in the model and in a budget of trials, too. A last stage
+/// that is nearly free would otherwise be tuned for hundreds of trials before an early one moves.
+const LEAST_SHARE: f64 = 0.01;
 
 impl Auto {
     /// With these options.
     pub fn new(_: &Space, options: AutoOptions, seed: u64) -> Result<Self, StrategyError> {
         options.model.check()?;
         let refuse = |option, problem: String| Err(StrategyError::Option { option, problem });
-        if !(options.exponent.is_finite() && options.exponent >= 0.0) {
-            return refuse(
-                "exponent",
-                format!("it is {}; give a finite number of at least 0", options.exponent),
-            );
+        if !(0.0..=MOST_EXPONENT).contains(&options.exponent) {
+            let problem = format!("it is {}; give a number from 0 to {MOST_EXPONENT}", options.exponent);
+            return refuse("exponent", problem);
         }
         if let Some(stray) = options.stray.filter(|stray| !(stray.is_finite() && *stray > 0.0)) {
             return refuse("stray", format!("it is {stray}; give a number above 0, or \"none\""));
         }
-        Ok(Self { options, course: Course::new(seed), explanation: None })
+        Ok(Self { options, course: Course::new(seed), explanation: None, drawn: Drawn::default() })
     }
 
     /// The ways in which trials may be explained; the plain one first.
@@ -112,13 +122,28 @@ impl Auto {
             .collect()
     }
 
-    /// The best trial by improvement per cost.
-    fn choose(&self, view: &View<'_>, model: &Model, costs: &StageCosts) -> Result<Proposal, StrategyError> {
+    /// The next point of the start, if one is left that was not tried.
+    fn begin(&self, view: &View<'_>, start: &Start) -> Result<Option<Proposal>, StrategyError> {
+        let Some((point, first)) = start.next(view, &self.drawn, self.course.seed())? else {
+            return Ok(None);
+        };
+        let why = Why::of(view, &point, Source::Design)?;
+        Ok(Some(Proposal::new(point, why).with_memo(DRAWN, first as f64)))
+    }
+
+    /// The best trial by improvement per cost; where nothing new is among the best, the start goes on.
+    fn choose(
+        &self,
+        view: &View<'_>,
+        model: &Model,
+        costs: &StageCosts,
+        start: &Start,
+    ) -> Result<Proposal, StrategyError> {
         let AutoOptions { freeze, exponent, effort, .. } = &self.options;
         let log_ei = LogEi::new(model.lowest)?;
         let objective = |runs| PerPrice {
             objective: Surface::new(&model.gp, log_ei),
-            price: Price::new(costs, runs),
+            price: Price::new(costs, runs).at_least(LEAST_SHARE),
             exponent: *exponent,
         };
         let prefixes = if *freeze { prefix::prefixes(view)? } else { vec![prefix::whole(view)] };
@@ -126,7 +151,11 @@ impl Auto {
         let mut candidates =
             prefix::solve(view, &prefixes, |prefix| objective(&prefix.runs), &model.hints(), &effort)?;
         keep_if_any(&mut candidates, |candidate| affordable(view, costs, candidate))?;
-        keep_if_any(&mut candidates, |candidate| untried(view, candidate))?;
+        if !keep_if_any(&mut candidates, |candidate| untried(view, candidate))?
+            && let Some(proposal) = self.begin(view, start)?
+        {
+            return Ok(proposal.with_hyper(model.refitted.clone()));
+        }
         let best = prefix::best(&candidates, |candidate| candidate.value)?;
         self.course.propose(view, model, &objective(&best.prefix.runs), &best.place)
     }
@@ -143,11 +172,13 @@ impl Strategy for Auto {
             None
         };
         let Some((model, explanation)) = model else {
-            let point = start.next(view, self.course.seed())?;
-            let why = Why::of(view, &point, Source::Design)?;
-            return Ok(Proposal::new(point, why));
+            // Where everything was tried, it is tried again.
+            return match self.begin(view, &start)? {
+                Some(proposal) => Ok(proposal),
+                None => self.course.start(view, Design::Sobol(1)),
+            };
         };
-        let proposal = self.choose(view, &model, &costs)?;
+        let proposal = self.choose(view, &model, &costs, &start)?;
         let is_new = self.explanation != Some(explanation);
         Ok(if is_new { proposal.with_memo(EXPLANATION, explanation as f64) } else { proposal })
     }
@@ -168,23 +199,38 @@ impl Strategy for Auto {
                 }
             },
         };
+        let modules = view.space.modules().len();
+        let drawn = match proposal.memo.get(DRAWN) {
+            None => None,
+            Some(&first) => match (0..modules.max(1)).find(|m| *m as f64 == first) {
+                Some(first) => Some(first),
+                None => {
+                    let problem = format!("it remembers that module {first} of {modules} was drawn");
+                    return Err(StrategyError::Foreign { trial: view.trials.len(), problem });
+                }
+            },
+        };
         self.course.accept(view, proposal)?;
         self.explanation = explanation;
+        if let Some(first) = drawn {
+            self.drawn.draw_from(first, modules);
+        }
         Ok(())
     }
 }
 
-/// Drops what does not pass, unless that is everything.
+/// Drops what does not pass, unless that is everything; says whether anything passed.
 fn keep_if_any<T>(
     list: &mut Vec<T>,
     passes: impl Fn(&T) -> Result<bool, StrategyError>,
-) -> Result<(), StrategyError> {
+) -> Result<bool, StrategyError> {
     let passed = list.iter().map(passes).collect::<Result<Vec<bool>, _>>()?;
-    if passed.contains(&true) {
+    let any = passed.contains(&true);
+    if any {
         let mut passed = passed.into_iter();
         list.retain(|_| passed.next().unwrap_or(true));
     }
-    Ok(())
+    Ok(any)
 }
 
 /// Whether what is left of the budget pays for a trial.
