@@ -6,6 +6,7 @@
 mod commands;
 mod continued;
 mod files;
+mod held_out;
 mod panels;
 mod peers;
 mod plans;
