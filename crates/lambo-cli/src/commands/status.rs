@@ -127,7 +127,7 @@ fn forecast(ahead: &Result<Outlook, String>, unit: CostUnit) -> String {
                 None => format!("next {} full runs", digits(*horizon_full_runs, 3)),
             };
             format!(
-                "ahead    {horizon}: expected gain {} (now {}); the best next trial gains {} for {}",
+                "ahead    {horizon}: expected gain {} (the model believes in {} now); the best next trial gains {} for {}",
                 digits(forecast.expected_gain, 3),
                 number(forecast.incumbent),
                 digits(forecast.next_gain, 3),

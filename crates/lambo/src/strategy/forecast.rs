@@ -12,7 +12,7 @@
 //! The places are fixed before the first step: the best one beside each prefix, a few that open everything, and some around and behind each of them. So one joint
 //! posterior answers every question, and a step is a change of rank one.
 //!
-//! Trials are chosen as a batch: what the first would teach about the later ones is left out, so that a forecast is rather too low than too high. Past
+//! Trials are chosen as a batch: what the first would teach about the later ones is left out, which makes a forecast too low rather than too high as far as the model is right. Past
 //! [`MOST_TRIALS`] trials the gain goes on at the rate of their second half, but never beyond what the most promising places would bring together. What open
 //! trials will bring is not counted.
 
@@ -23,7 +23,7 @@ mod tests;
 
 use serde::Serialize;
 
-use super::model::Model;
+use super::model::{Explanation, Model};
 use super::stage_cost::StageCosts;
 use super::{ModelOptions, StrategyError, View};
 use crate::space::{Batch, Cost};
@@ -41,6 +41,9 @@ const MOST_TRIALS: usize = 24;
 
 /// Trials of a campaign: enough for followers to pay for what the first one opened.
 const CAMPAIGN: usize = 8;
+
+/// By how much more likely, as a logarithm, values must be when they are bent: they are only where that is beyond doubt.
+const LIKELIER: f64 = 5.0;
 
 /// How far a forecast looks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -151,8 +154,17 @@ pub fn forecast(view: &View<'_>, horizon: Horizon, seed: u64) -> Result<Forecast
     }
     let thinned = thinned(view.trials);
     let view = View { trials: thinned.as_deref().unwrap_or(view.trials), ..*view };
-    let Some(model) = Model::build(&ModelOptions::modern(), &view, 1, None, seed)? else {
-        return Err(NoForecast::TooFew { values: 0 });
+    // Values may be bent: a metric that explodes away from its optimum would make any gain look large.
+    let options = ModelOptions::modern();
+    let explained = |bent| {
+        let explanation = Explanation { family: options.family, bent, stray: None };
+        Model::explain(&options, explanation, &view, 1, None, seed)
+    };
+    let Some(plain) = explained(false)? else { return Err(NoForecast::TooFew { values: 0 }) };
+    let likelier = |bent: &Model| bent.density > plain.density.map(|density| density + LIKELIER);
+    let model = match explained(true) {
+        Ok(Some(bent)) if likelier(&bent) => bent,
+        _ => plain,
     };
     let costs = StageCosts::of(&view, seed, 1)?;
     let full_run = costs.full();
@@ -169,12 +181,13 @@ pub fn forecast(view: &View<'_>, horizon: Horizon, seed: u64) -> Result<Forecast
     let (home, lowest) = incumbent(&view, &model)?;
     let places = places::places(&view, &model, &costs, lowest, seed)?;
     let campaigns = Campaigns::new(&view, &model, &costs, &places, &home, seed)?;
+    // Bent values have the metric's own units at the lowest one and below it, which is where gains are.
     let unit = model.scale.scale;
     let greedy = campaigns.course(None, MOST_TRIALS, horizon)?;
     let Some(next) = greedy.steps.first() else { return Err(StrategyError::Exhausted.into()) };
     let best = campaigns.best(CAMPAIGN)?;
     Ok(Forecast {
-        incumbent: model.scale.restore(lowest),
+        incumbent: model.in_metric(lowest),
         next_gain: next.gain * unit,
         next_cost: next.cost,
         best_rate: next.gain * unit / next.cost,

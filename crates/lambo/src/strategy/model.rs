@@ -221,6 +221,12 @@ impl Model {
         })
     }
 
+    /// A standardised value in the metric's units.
+    pub(super) fn in_metric(&self, standardised: f64) -> f64 {
+        let value = self.scale.restore(standardised);
+        self.bend.map_or(value, |bend| bend.unbend(value).min(f64::MAX))
+    }
+
     /// The best observations, around which it pays to look.
     pub(super) fn hints(&self) -> Batch {
         self.gp.lowest(HINTS)

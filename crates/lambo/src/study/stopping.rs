@@ -76,6 +76,11 @@ pub enum StopReason {
         /// What they would cost.
         cost: f64,
     },
+    /// A price was given, but all values are the same: there is nothing to weigh it against.
+    NoDifference {
+        /// How many there are.
+        values: usize,
+    },
 }
 
 impl fmt::Display for StopReason {
@@ -103,6 +108,10 @@ impl fmt::Display for StopReason {
                 }
                 write!(f, ", less than the {needed} that such a cost is worth")
             }
+            Self::NoDifference { values } => write!(
+                f,
+                "all {values} values are the same, so that nothing is expected of going on; look whether the metric moves at all"
+            ),
         }
     }
 }
@@ -136,6 +145,16 @@ impl StopRules {
             return refuse(
                 rule,
                 format!("nobody knows what module `{name}` costs; give it a cost or have it measured"),
+            );
+        }
+        let by_price = [("price", self.price), ("price_share", self.price_share)];
+        if let Some((rule, _)) = by_price.iter().find(|(_, limit)| limit.is_some())
+            && space.modules().iter().all(|module| module.cost_kind() == Cost::Given(0.0))
+        {
+            return refuse(
+                rule,
+                "every stage is free, so that going on is always worth its cost; give costs, or another rule"
+                    .into(),
             );
         }
         if let Some(target) = self.target.filter(|target| !target.is_finite()) {

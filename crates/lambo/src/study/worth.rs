@@ -12,7 +12,7 @@
 
 use super::State;
 use super::stopping::{StopReason, StopRules};
-use crate::strategy::{Forecast, Horizon, View, forecast};
+use crate::strategy::{Forecast, Horizon, NoForecast, View, forecast};
 use crate::trial::Trial;
 
 /// The share of the spread of values that a full run's worth of cost must bring, where no price is given: a thousandth.
@@ -22,6 +22,9 @@ pub const PRICE_SHARE: f64 = 1e-3;
 
 /// Values before which the rule never holds; twice as many as there are parameters where that is more.
 const LEAST_VALUES: usize = 8;
+
+/// Values that are all the same before nothing is expected of more of them.
+const NO_DIFFERENCE: usize = 100;
 
 /// Parameters that are counted for that.
 const MOST_PARAMS: usize = 20;
@@ -40,7 +43,14 @@ impl StopRules {
         if values < LEAST_VALUES.max(2 * state.space.params().len().min(MOST_PARAMS)) {
             return None;
         }
-        let now = ahead(&state.told_view(&told))?;
+        let now = match forecast(&state.told_view(&told), Horizon::FullRuns(1.0), SEED) {
+            Ok(now) => now,
+            // Nothing that was tried made any difference, over and over.
+            Err(NoForecast::AllEqual) if values >= NO_DIFFERENCE => {
+                return Some(StopReason::NoDifference { values });
+            }
+            Err(_) => return None,
+        };
         let share = self.price_share.map_or(0.0, |share| share * now.spread / now.full_run);
         let price = self.price.unwrap_or(0.0).max(share);
         let too_little = |forecast: &Forecast| forecast.campaign.rate().max(forecast.best_rate) < price;

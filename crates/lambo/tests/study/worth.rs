@@ -154,6 +154,31 @@ fn prices_that_make_no_sense_and_costs_that_nobody_knows_are_refused() {
     let unknown = || Space::new([Module::new("m", [Param::float("x", 0.0, 1.0).unwrap()]).unwrap()]).unwrap();
     let (rule, problem) = refused(unknown(), StopRules { price: Some(1.0), ..StopRules::default() });
     assert!(rule == "price" && problem.contains("`m`") && problem.contains("measured"), "{problem}");
+    let (rule, problem) =
+        refused(modules(&[0.0, 0.0], 1), StopRules { price_share: Some(1e-3), ..StopRules::default() });
+    assert!(rule == "price_share" && problem.contains("free"), "{problem}");
+}
+
+#[test]
+fn a_metric_that_never_moves_ends_a_study_with_a_price_and_says_so() {
+    let rules = StopRules { price_share: Some(1e-3), ..StopRules::default() };
+    for name in ["auto", "random"] {
+        let mut played = Study::named(modules(&[10.0, 1.0], 1), name, 3).unwrap().stop(rules).unwrap();
+        assert_eq!(play(&mut played, 150, |_| 0.5), 100, "{name}");
+        assert_eq!(played.stopped(), Some(StopReason::NoDifference { values: 100 }));
+        assert!(played.stopped().unwrap().to_string().contains("all 100 values are the same"));
+    }
+}
+
+#[test]
+fn a_metric_that_explodes_away_from_its_optimum_promises_little_near_it() {
+    let rules = StopRules { price_share: Some(1e-3), ..StopRules::default() };
+    let mut played = Study::named(modules(&[10.0, 1.0], 1), "auto", 3).unwrap().stop(rules).unwrap();
+    let n = play(&mut played, 80, |u| (20.0 * bowl(u)).exp());
+    let ahead = played.forecast(Horizon::FullRuns(10.0)).unwrap();
+    // Values go from 1 to a million, and half of them are far above 100: a thousandth of that is what a full run has to bring.
+    assert!(n < 80 && played.best().unwrap().value() < 2.0, "{n}: {:?}", played.best());
+    assert!(ahead.expected_gain < 2.0 && ahead.incumbent.abs() < 3.0, "{ahead:?}");
 }
 
 #[test]
