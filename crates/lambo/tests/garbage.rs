@@ -59,7 +59,12 @@ fn positive() -> impl Strategy<Value = f64> {
 }
 
 fn family() -> impl Strategy<Value = Family> {
-    prop_oneof![Just(Family::SquaredExponential), Just(Family::Matern32), Just(Family::Matern52)]
+    prop_oneof![
+        Just(Family::SquaredExponential),
+        Just(Family::Matern32),
+        Just(Family::Matern52),
+        Just(Family::AdditiveMatern52)
+    ]
 }
 
 /// Points with any coordinates.

@@ -8,8 +8,12 @@ use lambo::surrogate::{Family, GaussianProcess, Hyper};
 use proptest::prelude::*;
 
 fn process() -> impl Strategy<Value = GaussianProcess> {
-    let family =
-        prop_oneof![Just(Family::SquaredExponential), Just(Family::Matern32), Just(Family::Matern52)];
+    let family = prop_oneof![
+        Just(Family::SquaredExponential),
+        Just(Family::Matern32),
+        Just(Family::Matern52),
+        Just(Family::AdditiveMatern52)
+    ];
     (family, 1usize..5, 2usize..20).prop_flat_map(|(family, dim, n)| {
         (
             prop::collection::vec(-1.2f64..1.0, dim),

@@ -8,7 +8,12 @@ use lambo::surrogate::{Family, Fantasy, Fit, GaussianProcess, Hyper, OutputScale
 use proptest::prelude::*;
 
 fn family() -> impl Strategy<Value = Family> {
-    prop_oneof![Just(Family::SquaredExponential), Just(Family::Matern32), Just(Family::Matern52)]
+    prop_oneof![
+        Just(Family::SquaredExponential),
+        Just(Family::Matern32),
+        Just(Family::Matern52),
+        Just(Family::AdditiveMatern52)
+    ]
 }
 
 /// Random data and hyper-parameters, conditioned well enough for finite differences to mean something.

@@ -124,7 +124,7 @@ fn version(name: &str, space: &Space, design: Option<Design>, seed: u64) -> Resu
     })
 }
 
-/// `auto` with one ingredient taken out.
+/// `auto` with one ingredient taken out, or with one that did not pay.
 fn auto_without(name: &str) -> Result<AutoOptions> {
     let auto = AutoOptions::default();
     Ok(match name {
@@ -132,7 +132,8 @@ fn auto_without(name: &str) -> Result<AutoOptions> {
         "auto-unfrozen" => AutoOptions { freeze: false, ..auto },
         "auto-costless" => AutoOptions { exponent: 0.0, ..auto },
         "auto-matern" => AutoOptions { rival: None, ..auto },
-        "auto-straight" => AutoOptions { bend: false, ..auto },
+        "auto-bent" => AutoOptions { bend: true, ..auto },
+        "auto-smooth" => AutoOptions { rival: Some(Family::SquaredExponential), ..auto },
         "auto-strangers" => AutoOptions { stray: None, ..auto },
         name => anyhow::bail!("there is no strategy `{name}`"),
     })

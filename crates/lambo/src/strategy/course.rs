@@ -11,6 +11,9 @@ use crate::surrogate::{Family, Hyper};
 /// Trials from which on explanations are not compared any more: by then they agree, and every fit costs as much as n³.
 const COMPARED: usize = 100;
 
+/// By how much, in ln p, another explanation must be likelier than the first: few trials explain themselves in many ways. 0 to 3 were tried.
+const CLEARLY: f64 = 1.0;
+
 /// How far a strategy has come.
 #[derive(Clone, Debug)]
 pub(super) struct Course {
@@ -99,7 +102,7 @@ impl Course {
         Ok(if density(&second) > density(&first) { second } else { first })
     }
 
-    /// The model with the likeliest of several explanations, and its number. They are compared at every fit, and from [`COMPARED`] trials on the last one
+    /// The model with the likeliest of several explanations, and its number; the first one unless another is clearly likelier. They are compared at every fit, and from [`COMPARED`] trials on the last one
     /// stays; `last` is the number of the one that was chosen before.
     pub(super) fn likeliest(
         &self,
@@ -119,7 +122,7 @@ impl Course {
         if let Some(last) = last.filter(settled) {
             return with(last);
         }
-        let mut best: Option<(Model, usize)> = None;
+        let mut best: Option<(Model, usize, Option<f64>)> = None;
         let mut failed = None;
         for number in 0..explanations.len() {
             let found = match with(number) {
@@ -131,13 +134,15 @@ impl Course {
                     continue;
                 }
             };
-            if best.as_ref().is_none_or(|(best, _)| found.0.density > best.density) {
-                best = Some(found);
+            let handicap = if number == 0 { 0.0 } else { CLEARLY };
+            let density = found.0.density.map(|density| density - handicap);
+            if best.as_ref().is_none_or(|(_, _, best)| density > *best) {
+                best = Some((found.0, found.1, density));
             }
         }
         match (best, failed) {
             (None, Some(error)) => Err(error),
-            (best, _) => Ok(best),
+            (best, _) => Ok(best.map(|(model, number, _)| (model, number))),
         }
     }
 

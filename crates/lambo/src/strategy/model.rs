@@ -174,8 +174,7 @@ impl Model {
             Some(hyper) if !due => (GaussianProcess::new(family, hyper, x, y)?, None, None),
             warm => {
                 let seed = seed_of(seed, Purpose::Fit, t as u64);
-                let mut fit = fit(options, view.space, scale, warm.clone(), seed);
-                fit.family = family;
+                let mut fit = fit(options, family, view.space, scale, warm.clone(), seed);
                 if let Some(priors) = &mut fit.priors {
                     priors.stray = stray;
                 }
@@ -265,12 +264,19 @@ fn observations(view: &View<'_>) -> Result<Option<(Batch, Vec<f64>)>, StrategyEr
     Ok(Some((x, y)))
 }
 
-fn fit(options: &ModelOptions, space: &Space, scale: OutputScale, warm: Option<Hyper>, seed: u64) -> Fit {
+fn fit(
+    options: &ModelOptions,
+    family: Family,
+    space: &Space,
+    scale: OutputScale,
+    warm: Option<Hyper>,
+    seed: u64,
+) -> Fit {
     let mut fit = if options.priors {
-        Fit::with_priors(options.family, space.dim())
+        Fit::with_priors(family, space.dim())
     } else {
         // The paper does not say what its prior mean is; a fitted one does not depend on where the metric has its zero.
-        Fit { learn_mean: true, ..Fit::maximum_likelihood(options.family) }
+        Fit { learn_mean: true, ..Fit::maximum_likelihood(family) }
     };
     fit.shared_lengthscale = options.shared_lengthscale;
     if let Noise::Known(variance) = options.noise {
@@ -319,7 +325,8 @@ mod tests {
             assert!(x.push(&[at, at * at, 1.0 - at]));
         }
         let lengthscales = |options: ModelOptions| {
-            let fitted = fit(&options, &space, OutputScale::of(&y), None, 1).run(&x, &y).unwrap();
+            let fitted =
+                fit(&options, options.family, &space, OutputScale::of(&y), None, 1).run(&x, &y).unwrap();
             fitted.gp.hyper().lengthscales.len()
         };
         assert_eq!(lengthscales(ModelOptions::paper()), 1);

@@ -1,14 +1,20 @@
 //! Covariances between points, assembled in long vector loops.
+//!
+//! A kernel is a sum of parts: one over all coordinates, or one for each where the family is additive. Every part has its own slopes,
+//! which follow each other as rows.
 
 use super::kernel::{Family, Hyper};
-use crate::numeric::vector::squared_distances;
+use crate::numeric::vector::{add_weighted_squares, squared_distances, weighted_differences};
 use crate::space::Batch;
 
 /// The observed points divided by their lengthscales, one coordinate after the other, and the kernel over them.
 #[derive(Clone, Debug)]
 pub(crate) struct Covariance {
-    pub(crate) family: Family,
-    pub(crate) signal_variance: f64,
+    family: Family,
+    /// s² of each part.
+    part_variance: f64,
+    /// Coordinates of a part.
+    width: usize,
     inverse_lengthscales: Vec<f64>,
     /// u_d\[i\] = x_id / ℓ_d at `columns[d * stride + i]`.
     columns: Vec<f64>,
@@ -29,7 +35,8 @@ impl Covariance {
         }
         Self {
             family,
-            signal_variance: hyper.signal_variance,
+            part_variance: hyper.signal_variance / if family.is_additive() { x.dim() as f64 } else { 1.0 },
+            width: if family.is_additive() { 1 } else { x.dim().max(1) },
             inverse_lengthscales,
             columns,
             stride,
@@ -46,9 +53,9 @@ impl Covariance {
         &self.inverse_lengthscales
     }
 
-    /// The scaled coordinates and their stride.
-    pub(crate) fn columns(&self) -> (&[f64], usize) {
-        (&self.columns, self.stride)
+    /// How many parts the kernel has, and so how many slopes there are for a pair of points.
+    pub(crate) fn parts(&self) -> usize {
+        self.dim().div_ceil(self.width).max(1)
     }
 
     /// x/ℓ of any point.
@@ -63,30 +70,91 @@ impl Covariance {
 
     /// s²ρ between observed point `j` and observed points j.., the column of a covariance matrix from the diagonal down.
     pub(crate) fn column(&self, j: usize, out: &mut [f64]) {
-        squared_distances(&self.columns, self.stride, j, &self.scaled(j), out);
-        self.family.correlate(out);
-        self.multiply_by_signal(out);
+        self.from(&self.scaled(j), j, out);
     }
 
     /// s²ρ between a scaled point and every observed one.
     pub(crate) fn against(&self, scaled: &[f64], out: &mut [f64]) {
-        squared_distances(&self.columns, self.stride, 0, scaled, out);
-        self.family.correlate(out);
-        self.multiply_by_signal(out);
+        self.from(scaled, 0, out);
     }
 
-    /// s²ρ and s²γ between a scaled point and observed points first.. .
+    /// s²ρ between a scaled point and observed points first.. .
+    fn from(&self, scaled: &[f64], first: usize, out: &mut [f64]) {
+        let (head, others) = scaled.split_at(self.width.min(scaled.len()));
+        self.distances(0, first, head, out);
+        self.family.correlate(out);
+        let mut part = vec![0.0; if others.is_empty() { 0 } else { out.len() }];
+        for (p, centre) in others.chunks(self.width).enumerate() {
+            self.distances(p + 1, first, centre, &mut part);
+            self.family.correlate(&mut part);
+            out.iter_mut().zip(&part).for_each(|(sum, part)| *sum += part);
+        }
+        self.multiply_by_variance(out);
+    }
+
+    /// s²ρ and, part after part, s²γ between a scaled point and observed points first.. .
     pub(crate) fn against_with_slope(
         &self,
         scaled: &[f64],
         first: usize,
         out: &mut [f64],
-        slope: &mut [f64],
+        slopes: &mut [f64],
     ) {
-        squared_distances(&self.columns, self.stride, first, scaled, out);
-        self.family.correlate_with_slope(out, slope);
-        self.multiply_by_signal(out);
-        self.multiply_by_signal(slope);
+        let m = out.len();
+        let (head, others) = scaled.split_at(self.width.min(scaled.len()));
+        self.distances(0, first, head, out);
+        self.family.correlate_with_slope(out, &mut slopes[..m]);
+        let mut part = vec![0.0; if others.is_empty() { 0 } else { m }];
+        for (p, centre) in others.chunks(self.width).enumerate() {
+            self.distances(p + 1, first, centre, &mut part);
+            self.family.correlate_with_slope(&mut part, &mut slopes[(p + 1) * m..(p + 2) * m]);
+            out.iter_mut().zip(&part).for_each(|(sum, part)| *sum += part);
+        }
+        self.multiply_by_variance(out);
+        self.multiply_by_variance(slopes);
+    }
+
+    /// s²ρ between any two points, and s²γ for each coordinate.
+    pub(crate) fn between(&self, a: &[f64], b: &[f64]) -> (f64, Vec<f64>) {
+        let squares: Vec<f64> = a
+            .iter()
+            .zip(b)
+            .zip(&self.inverse_lengthscales)
+            .map(|((a, b), inverse)| ((a - b) * inverse).powi(2))
+            .collect();
+        let (mut sum, mut slopes) = (0.0, Vec::with_capacity(squares.len()));
+        for part in squares.chunks(self.width) {
+            let (rho, gamma) = self.family.correlation(part.iter().sum());
+            sum += self.part_variance * rho;
+            slopes.extend(part.iter().map(|_| self.part_variance * gamma));
+        }
+        (sum, slopes)
+    }
+
+    /// sums\[d\] += Σ_i w_i (U_id − u_d)² over observed points first.. , with one row of weights for each part.
+    pub(crate) fn add_weighted_squares(&self, first: usize, u: &[f64], weights: &[f64], sums: &mut [f64]) {
+        let m = weights.len() / self.parts();
+        for (p, (u, sums)) in u.chunks(self.width).zip(sums.chunks_mut(self.width)).enumerate() {
+            add_weighted_squares(self.part(p), self.stride, first, u, &weights[p * m..(p + 1) * m], sums);
+        }
+    }
+
+    /// out\[d\] = Σ_i w_i (u_d − U_id) over all observed points, with one row of weights for each part.
+    pub(crate) fn weighted_differences(&self, u: &[f64], weights: &[f64], out: &mut [f64]) {
+        let m = weights.len() / self.parts();
+        for (p, (u, out)) in u.chunks(self.width).zip(out.chunks_mut(self.width)).enumerate() {
+            weighted_differences(self.part(p), self.stride, u, &weights[p * m..(p + 1) * m], out);
+        }
+    }
+
+    /// The columns from part `p` on.
+    fn part(&self, p: usize) -> &[f64] {
+        &self.columns[p * self.width * self.stride..]
+    }
+
+    /// r² of part `p` between a scaled point and observed points first.. .
+    fn distances(&self, p: usize, first: usize, centre: &[f64], out: &mut [f64]) {
+        squared_distances(self.part(p), self.stride, first, centre, out);
     }
 
     /// Adds an observed point.
@@ -112,7 +180,7 @@ impl Covariance {
         self.n = self.n.min(n);
     }
 
-    fn multiply_by_signal(&self, values: &mut [f64]) {
-        values.iter_mut().for_each(|v| *v *= self.signal_variance);
+    fn multiply_by_variance(&self, values: &mut [f64]) {
+        values.iter_mut().for_each(|v| *v *= self.part_variance);
     }
 }

@@ -121,7 +121,8 @@ impl Fit {
         }
     }
 
-    /// Maximum a posteriori with dimension-scaled priors, for standardised values; the model that the field now takes as default.
+    /// Maximum a posteriori with dimension-scaled priors, for standardised values; the model that the field now takes as default. The summands of an
+    /// additive family have one dimension.
     pub fn with_priors(family: Family, dim: usize) -> Self {
         Self {
             learn_signal: false,
@@ -132,7 +133,7 @@ impl Fit {
                 signal_variance: (0.05, 20.0),
                 noise_variance: (1e-4, 10.0),
             },
-            priors: Some(Priors::dimension_scaled(dim)),
+            priors: Some(Priors::dimension_scaled(if family.is_additive() { 1 } else { dim })),
             // The default starts and two more: the priors leave few maxima that matter.
             starts: 4,
             tolerance: 0.03,

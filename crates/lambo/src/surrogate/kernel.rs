@@ -11,6 +11,9 @@
 //! γ, the *slope*, is finite at r = 0 for all three, and every derivative that is needed follows from it:
 //!   ∂ρ/∂x_d = −γ (x_d − x'_d)/ℓ_d²,    ∂ρ/∂ln ℓ_d = γ ((x_d − x'_d)/ℓ_d)².
 //!
+//! *Additive* Matérn 5/2 (Duvenaud, Nickisch & Rasmussen 2011, first order) is a sum of functions of one coordinate each:
+//!   ρ(x, x') = (1/D) Σ_d ρ₅₂(r_d²),   r_d² = ((x_d − x'_d)/ℓ_d)²,   with one slope γ₅₂(r_d²)/D for each coordinate.
+//!
 //! Glossary: n observations, q test points, D coordinates; `signal_variance` s², `noise_variance` σ²; never a "sigma".
 
 use serde::{Deserialize, Serialize};
@@ -27,6 +30,8 @@ pub enum Family {
     Matern32,
     /// Twice differentiable.
     Matern52,
+    /// A sum of twice differentiable functions of one coordinate each: nothing interacts.
+    AdditiveMatern52,
 }
 
 /// The hyper-parameters of a Gaussian process.
@@ -53,12 +58,17 @@ impl Hyper {
 }
 
 impl Family {
-    /// ρ(r²) and γ(r²) at one squared distance.
+    /// Whether k is a sum over coordinates; if not, it is a function of the distance.
+    pub fn is_additive(self) -> bool {
+        self == Family::AdditiveMatern52
+    }
+
+    /// ρ(r²) and γ(r²) at one squared distance; that of one coordinate where the kernel is a sum.
     pub fn correlation(self, r2: f64) -> (f64, f64) {
         match self {
             Family::SquaredExponential => squared_exponential(r2),
             Family::Matern32 => matern32(r2),
-            Family::Matern52 => matern52(r2),
+            Family::Matern52 | Family::AdditiveMatern52 => matern52(r2),
         }
     }
 
@@ -67,7 +77,7 @@ impl Family {
         match self {
             Family::SquaredExponential => map_in_place(r2, |r2| squared_exponential(r2).0),
             Family::Matern32 => map_in_place(r2, |r2| matern32(r2).0),
-            Family::Matern52 => map_in_place(r2, |r2| matern52(r2).0),
+            Family::Matern52 | Family::AdditiveMatern52 => map_in_place(r2, |r2| matern52(r2).0),
         }
     }
 
@@ -76,7 +86,7 @@ impl Family {
         match self {
             Family::SquaredExponential => map_to_pair(r2, slope, squared_exponential),
             Family::Matern32 => map_to_pair(r2, slope, matern32),
-            Family::Matern52 => map_to_pair(r2, slope, matern52),
+            Family::Matern52 | Family::AdditiveMatern52 => map_to_pair(r2, slope, matern52),
         }
     }
 }
@@ -109,7 +119,8 @@ fn matern52(r2: f64) -> (f64, f64) {
 mod tests {
     use super::*;
 
-    const ALL: [Family; 3] = [Family::SquaredExponential, Family::Matern32, Family::Matern52];
+    const ALL: [Family; 4] =
+        [Family::SquaredExponential, Family::Matern32, Family::Matern52, Family::AdditiveMatern52];
 
     #[test]
     fn correlation_is_one_at_no_distance_and_falls_with_it() {

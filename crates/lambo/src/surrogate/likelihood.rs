@@ -7,7 +7,7 @@
 
 use super::gp::GaussianProcess;
 use crate::numeric::dense::{PANEL, Scratch};
-use crate::numeric::vector::{add_weighted_squares, dot};
+use crate::numeric::vector::dot;
 
 /// Derivatives of the log marginal likelihood: in the natural logarithm of each positive hyper-parameter, in the mean itself.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,28 +56,30 @@ impl GaussianProcess {
     fn contract_panel(&self, c: usize, panel: &[f64]) -> PanelSums {
         let n = self.len();
         let mut sums = PanelSums { by_coordinate: vec![0.0; self.dim()], with_k: 0.0, trace: 0.0 };
-        let (columns, stride) = self.covariance.columns();
-        let (mut k, mut slope) = (vec![0.0; n - c], vec![0.0; n - c]);
+        let parts = self.covariance.parts();
+        let (mut k, mut slopes) = (vec![0.0; n - c], vec![0.0; parts * (n - c)]);
         let width = PANEL.min(n - c);
         for j in 0..width {
             let column = &panel[j * (n - c) + j..(j + 1) * (n - c)];
             let m = column.len();
-            let (k, slope) = (&mut k[..m], &mut slope[..m]);
+            let (k, slopes) = (&mut k[..m], &mut slopes[..parts * m]);
             let u = self.covariance.scaled(c + j);
-            self.covariance.against_with_slope(&u, c + j, k, slope);
+            self.covariance.against_with_slope(&u, c + j, k, slopes);
             // G = αα − K⁻¹ on this column, folded into the slopes and the covariances.
             let alpha = &self.alpha[c + j..];
             let alpha_j = alpha[0];
             let diagonal = alpha_j * alpha_j - column[0];
             sums.trace += 0.5 * diagonal;
             sums.with_k += 0.5 * diagonal * k[0];
-            slope[0] = 0.0;
             k[0] = 0.0;
-            for ((s, &w), &a) in slope.iter_mut().zip(column).zip(alpha) {
-                *s *= a * alpha_j - w;
+            for slope in slopes.chunks_exact_mut(m) {
+                slope[0] = 0.0;
+                for ((s, &w), &a) in slope.iter_mut().zip(column).zip(alpha) {
+                    *s *= a * alpha_j - w;
+                }
             }
             sums.with_k += alpha_j * dot(k, alpha) - dot(k, column);
-            add_weighted_squares(columns, stride, c + j, &u, slope, &mut sums.by_coordinate);
+            self.covariance.add_weighted_squares(c + j, &u, slopes, &mut sums.by_coordinate);
         }
         sums
     }

@@ -6,7 +6,7 @@
 //! w_j ~ N(0, 1),  b_j ~ U(0, 2π),  ω_j ~ N(0, I)·√(2ν/χ²_{2ν}) for Matérn ν, without the root for the squared exponential
 //! ```
 //!
-//! The cosines are a draw from the prior, the rest moves it to the data. Glossary: F `features`, ω `frequencies`, b `phases`, w `weights`.
+//! The cosines are a draw from the prior, the rest moves it to the data. In an additive family every ω_j has one coordinate that is not 0. Glossary: F `features`, ω `frequencies`, b `phases`, w `weights`.
 
 use std::f64::consts::TAU;
 
@@ -15,6 +15,7 @@ use rand::Rng;
 use super::error::SurrogateError;
 use super::gp::GaussianProcess;
 use super::kernel::Family;
+use super::posterior::weigh;
 use crate::numeric::uniform::open_unit;
 use crate::numeric::vector::dot;
 use crate::space::Batch;
@@ -38,7 +39,7 @@ impl GaussianProcess {
         let degrees = match self.family() {
             Family::SquaredExponential => 0,
             Family::Matern32 => 3,
-            Family::Matern52 => 5,
+            Family::Matern52 | Family::AdditiveMatern52 => 5,
         };
         let a = (2.0 * self.hyper().signal_variance / features as f64).sqrt();
         let mut frequencies = Batch::zeros(features, self.dim());
@@ -46,7 +47,15 @@ impl GaussianProcess {
         for j in 0..features {
             let chi2: f64 = (0..degrees).map(|_| normal(rng).powi(2)).sum();
             let stretch = if degrees == 0 { 1.0 } else { (f64::from(degrees) / chi2).sqrt() };
-            frequencies.row_mut(j).iter_mut().for_each(|omega| *omega = stretch * normal(rng));
+            if self.family().is_additive() {
+                // A function of one coordinate; which one, chance says.
+                let d = (open_unit(rng) * self.dim() as f64) as usize;
+                if let Some(omega) = frequencies.row_mut(j).get_mut(d) {
+                    *omega = stretch * normal(rng);
+                }
+            } else {
+                frequencies.row_mut(j).iter_mut().for_each(|omega| *omega = stretch * normal(rng));
+            }
             phases.push(TAU * open_unit(rng));
             weights.push(a * normal(rng));
         }
@@ -82,18 +91,19 @@ impl Path<'_> {
     pub fn values_and_gradients(&self, at: &Batch) -> Result<(Vec<f64>, Batch), SurrogateError> {
         self.gp.check(at)?;
         let (n, dim) = (self.gp.len(), self.gp.dim());
-        let (mut k, mut slope) = (vec![0.0; n], vec![0.0; n]);
+        let slopes_each = n * self.gp.covariance.parts();
+        let (mut k, mut slopes, mut weights) = (vec![0.0; n], vec![0.0; slopes_each], vec![0.0; slopes_each]);
         let (mut values, mut gradients) = (Vec::with_capacity(at.len()), Batch::zeros(at.len(), dim));
         let mut by_scaled = vec![0.0; dim];
         for (i, x) in at.rows().enumerate() {
             let u = self.gp.covariance.scale(x);
-            self.gp.covariance.against_with_slope(&u, 0, &mut k, &mut slope);
+            self.gp.covariance.against_with_slope(&u, 0, &mut k, &mut slopes);
             by_scaled.fill(0.0);
             let prior = self.prior(&u, Some(&mut by_scaled));
             values.push(self.gp.hyper().mean + prior + dot(&k, &self.v));
-            slope.iter_mut().zip(&self.v).for_each(|(slope, v)| *slope *= -v);
+            weigh(&slopes, &self.v, -1.0, &mut weights);
             let row = gradients.row_mut(i);
-            self.gp.gradient_from(&u, &slope, row);
+            self.gp.gradient_from(&u, &weights, row);
             let scales = self.gp.covariance.inverse_lengthscales();
             for ((g, by_scaled), inverse) in row.iter_mut().zip(&by_scaled).zip(scales) {
                 *g += by_scaled * inverse;
@@ -129,6 +139,9 @@ mod tests {
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
+    const ALL: [Family; 4] =
+        [Family::SquaredExponential, Family::Matern32, Family::Matern52, Family::AdditiveMatern52];
+
     fn gp(family: Family) -> GaussianProcess {
         let hyper =
             Hyper { lengthscales: vec![0.3, 0.6], signal_variance: 1.4, noise_variance: 0.01, mean: 0.2 };
@@ -139,7 +152,7 @@ mod tests {
     #[test]
     fn many_functions_have_the_mean_and_covariance_of_the_posterior() {
         let at = Batch::from_rows(&[[0.45, 0.55], [0.6, 0.5], [0.95, 0.95]]);
-        for family in [Family::SquaredExponential, Family::Matern32, Family::Matern52] {
+        for family in ALL {
             let (gp, draws) = (gp(family), 4_000);
             let joint = gp.joint(&at).unwrap();
             let mut rng = ChaCha8Rng::seed_from_u64(7);
@@ -159,7 +172,7 @@ mod tests {
 
     #[test]
     fn gradients_meet_finite_differences() {
-        for family in [Family::SquaredExponential, Family::Matern32, Family::Matern52] {
+        for family in ALL {
             let gp = gp(family);
             let path = gp.path(128, &mut ChaCha8Rng::seed_from_u64(3));
             let at = [0.37, 0.61];

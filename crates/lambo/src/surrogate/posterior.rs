@@ -5,7 +5,7 @@
 
 use super::error::SurrogateError;
 use super::gp::{GaussianProcess, check_point};
-use crate::numeric::vector::{dot, weighted_differences};
+use crate::numeric::vector::dot;
 use crate::space::Batch;
 
 /// A variance is never reported below this share of the prior's: smaller ones are rounding.
@@ -57,22 +57,23 @@ impl GaussianProcess {
     pub fn predict_with_gradient(&self, at: &Batch) -> Result<PredictionGradient, SurrogateError> {
         self.check(at)?;
         let (n, q, dim) = (self.len(), at.len(), self.dim());
-        let (mut w, mut slope) = (vec![0.0; n * q], vec![0.0; n * q]);
+        let slopes_each = n * self.covariance.parts();
+        let (mut w, mut slopes) = (vec![0.0; n * q], vec![0.0; slopes_each * q]);
         let scaled: Vec<Vec<f64>> = at.rows().map(|x| self.covariance.scale(x)).collect();
-        for ((k, slope), u) in w.chunks_exact_mut(n).zip(slope.chunks_exact_mut(n)).zip(&scaled) {
-            self.covariance.against_with_slope(u, 0, k, slope);
+        for ((k, slopes), u) in w.chunks_exact_mut(n).zip(slopes.chunks_exact_mut(slopes_each)).zip(&scaled) {
+            self.covariance.against_with_slope(u, 0, k, slopes);
         }
         let mean = self.means(&w);
         self.factor.solve_lower(&mut w, q);
         let variance: Vec<f64> = w.chunks_exact(n).map(|v| self.variance_from(v)).collect();
         self.factor.solve_upper(&mut w, q);
         let (mut d_mean, mut d_variance) = (Batch::zeros(q, dim), Batch::zeros(q, dim));
-        let mut weights = vec![0.0; n];
+        let mut weights = vec![0.0; slopes_each];
         for (i, u) in scaled.iter().enumerate() {
-            let (slope, w) = (&slope[i * n..(i + 1) * n], &w[i * n..(i + 1) * n]);
-            weights.iter_mut().zip(slope).zip(&self.alpha).for_each(|((o, s), a)| *o = -s * a);
+            let (slopes, w) = (&slopes[i * slopes_each..(i + 1) * slopes_each], &w[i * n..(i + 1) * n]);
+            weigh(slopes, &self.alpha, -1.0, &mut weights);
             self.gradient_from(u, &weights, d_mean.row_mut(i));
-            weights.iter_mut().zip(slope).zip(w).for_each(|((o, s), w)| *o = 2.0 * s * w);
+            weigh(slopes, w, 2.0, &mut weights);
             self.gradient_from(u, &weights, d_variance.row_mut(i));
         }
         Ok(PredictionGradient { mean, variance, d_mean, d_variance })
@@ -88,7 +89,7 @@ impl GaussianProcess {
         let mut covariance = vec![0.0; q * q];
         for i in 0..q {
             for j in 0..=i {
-                let (prior, _) = self.prior(at.row(i), at.row(j));
+                let (prior, _) = self.covariance.between(at.row(i), at.row(j));
                 let c = if i == j {
                     self.variance_from(&v[i * n..(i + 1) * n])
                 } else {
@@ -109,20 +110,20 @@ impl GaussianProcess {
         self.factor.solve_lower(&mut w, q);
         self.factor.solve_upper(&mut w, q);
         let mut gradient = Batch::zeros(q * q, self.dim());
-        let (mut k, mut slope, mut weights) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
+        let parts = self.covariance.parts();
+        let (mut k, mut slopes, mut weights) = (vec![0.0; n], vec![0.0; n * parts], vec![0.0; n * parts]);
         for i in 0..q {
             let u = self.covariance.scale(at.row(i));
-            self.covariance.against_with_slope(&u, 0, &mut k, &mut slope);
+            self.covariance.against_with_slope(&u, 0, &mut k, &mut slopes);
             for j in 0..q {
                 let both = if i == j { 2.0 } else { 1.0 };
-                let w = &w[j * n..(j + 1) * n];
-                weights.iter_mut().zip(&slope).zip(w).for_each(|((o, s), w)| *o = both * s * w);
+                weigh(&slopes, &w[j * n..(j + 1) * n], both, &mut weights);
                 let row = gradient.row_mut(i * q + j);
                 self.gradient_from(&u, &weights, row);
                 if i != j {
-                    let (_, slope) = self.prior(at.row(i), at.row(j));
+                    let (_, slopes) = self.covariance.between(at.row(i), at.row(j));
                     for (d, inverse) in self.covariance.inverse_lengthscales().iter().enumerate() {
-                        row[d] -= slope * (at.row(i)[d] - at.row(j)[d]) * inverse * inverse;
+                        row[d] -= slopes[d] * (at.row(i)[d] - at.row(j)[d]) * inverse * inverse;
                     }
                 }
             }
@@ -157,22 +158,14 @@ impl GaussianProcess {
         (prior - dot(v, v)).max(VARIANCE_FLOOR * prior)
     }
 
-    /// s²ρ and s²γ between two points.
-    fn prior(&self, a: &[f64], b: &[f64]) -> (f64, f64) {
-        let r2 = a
-            .iter()
-            .zip(b)
-            .zip(self.covariance.inverse_lengthscales())
-            .map(|((a, b), inverse)| ((a - b) * inverse).powi(2))
-            .sum();
-        let (rho, gamma) = self.family().correlation(r2);
-        (self.hyper().signal_variance * rho, self.hyper().signal_variance * gamma)
-    }
-
-    /// out_d = (1/ℓ_d) Σ_i w_i (u_d − U_id).
+    /// out_d = (1/ℓ_d) Σ_i w_i (u_d − U_id), with one row of weights for each part of the kernel.
     pub(super) fn gradient_from(&self, u: &[f64], weights: &[f64], out: &mut [f64]) {
-        let (columns, stride) = self.covariance.columns();
-        weighted_differences(columns, stride, u, weights, out);
+        self.covariance.weighted_differences(u, weights, out);
         out.iter_mut().zip(self.covariance.inverse_lengthscales()).for_each(|(o, inverse)| *o *= inverse);
     }
+}
+
+/// out = factor · slope · w, every row of slopes by the same w.
+pub(super) fn weigh(slopes: &[f64], w: &[f64], factor: f64, out: &mut [f64]) {
+    out.iter_mut().zip(slopes).zip(w.iter().cycle()).for_each(|((o, s), w)| *o = factor * s * w);
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! start    few draws of dear modules, several of the cheap ones behind each                                   (start.rs)
-//! model    the likeliest of: Matérn 5/2 or squared exponential, values as they are or bent (bend.rs), with lengthscales that are relatives
+//! model    Matérn 5/2 or, where that is likelier, a sum of functions of one coordinate each; lengthscales are relatives
 //! x_t    = argmax over prefixes p and the rest u of ln EI([p, u]) − a ln Γ([p, u])          a = 1       (prefix.rs, price.rs)
 //! ```
 //!
@@ -38,9 +38,9 @@ pub struct AutoOptions {
     pub exponent: f64,
     /// The model.
     pub model: ModelOptions,
-    /// Another family of kernels: the likelier of both is taken.
+    /// Another family of kernels: the likelier of both is taken. One that is additive finds out whether parameters act one by one.
     pub rival: Option<Family>,
-    /// Whether values may be bent: then they are where that is likelier.
+    /// Whether values may be bent (bend.rs): then they are where that is likelier. It did not pay.
     pub bend: bool,
     /// How far the logarithms of lengthscales stray from their mean; without, each has a prior of its own.
     pub stray: Option<f64>,
@@ -65,8 +65,8 @@ impl Default for AutoOptions {
             freeze: true,
             exponent: 1.0,
             model: ModelOptions::modern(),
-            rival: Some(Family::SquaredExponential),
-            bend: true,
+            rival: Some(Family::AdditiveMatern52),
+            bend: false,
             stray: Some(STRAY),
             effort: prefix::effort(),
         }
