@@ -270,3 +270,25 @@ fn the_start_stays_short_with_ten_modules_of_very_different_costs() {
     let id = TrialId::new(26);
     assert_eq!(study.why(id).unwrap().source, Source::Model);
 }
+
+/// Which modules differ from the trial before, in the first trials of a graph.
+fn moves(costs: &[f64], after: &[Vec<usize>], trials: usize) -> Vec<Vec<usize>> {
+    let space = given(costs).wired(after).unwrap();
+    let points = drive(&mut study(&space, AutoOptions::default(), CostModel::Previous), trials, costs);
+    let moved =
+        |pair: &[Point], m: usize| pair[0].values()[2 * m..2 * m + 2] != pair[1].values()[2 * m..2 * m + 2];
+    points.windows(2).map(|pair| (0..costs.len()).filter(|&m| moved(pair, m)).collect()).collect()
+}
+
+#[test]
+fn in_a_graph_the_start_moves_one_branch_at_a_time() {
+    // Two dear branches that meet in a cheap module: each is kept for four trials, and one stays when the other moves.
+    let meeting = moves(&[10.0, 10.0, 1.0], &[vec![], vec![], vec![0, 1]], 8);
+    assert_eq!(
+        meeting,
+        [vec![2], vec![2], vec![2], vec![0, 2], vec![1, 2], vec![2], vec![2]].map(|moved| moved.to_vec())
+    );
+    // Two cheap modules behind a dear one take turns.
+    let parting = moves(&[10.0, 1.0, 1.0], &[vec![], vec![0], vec![0]], 5);
+    assert_eq!(parting, [vec![1], vec![2], vec![1], vec![0, 1, 2]].map(|moved| moved.to_vec()));
+}

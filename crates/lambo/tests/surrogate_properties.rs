@@ -299,3 +299,41 @@ fn options_that_make_no_sense_are_typed_errors() {
     bounds.noise_variance = (1.0, 0.1);
     assert!(matches!(Fit { bounds, ..fit }.run(&x, &y), Err(SurrogateError::BadBounds { .. })));
 }
+
+/// What GPyTorch 1.15.2 says of s²/3 times the sum of three `MaternKernel(nu=2.5, active_dims=[d])`, in doubles.
+#[test]
+fn an_additive_process_says_what_gpytorch_says() {
+    let x = [[0.1, 0.2, 0.7], [0.8, 0.3, 0.1], [0.4, 0.9, 0.5], [0.5, 0.5, 0.95], [0.25, 0.65, 0.3]];
+    let hyper =
+        Hyper { lengthscales: vec![0.3, 0.6, 0.45], signal_variance: 1.4, noise_variance: 0.01, mean: 0.2 };
+    let y = vec![0.3, -0.5, 1.0, 0.1, 0.6];
+    let gp = GaussianProcess::new(Family::AdditiveMatern52, hyper, Batch::from_rows(&x), y).unwrap();
+    assert!((gp.log_marginal_likelihood() + 4.66767247439553).abs() < 1e-12);
+    let joint = gp.joint(&Batch::from_rows(&[[0.45, 0.55, 0.2], [0.95, 0.05, 0.85]])).unwrap();
+    let close = |ours: &[f64], theirs: &[f64]| {
+        ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(a, b)| (a - b).abs() < 1e-12)
+    };
+    assert!(close(&joint.mean, &[0.27352599740655203, -0.32625561092087724]));
+    let covariance = [0.10636921482489381, -0.09875280544934217, -0.09875280544934206, 0.3650572101094385];
+    assert!(close(&joint.covariance, &covariance), "{:?}", joint.covariance);
+}
+
+#[test]
+fn an_additive_process_foresees_a_combination_that_it_has_not_seen() {
+    // Every coordinate was moved alone; what both do together is the sum of what each did.
+    let (mut x, mut y) = (Batch::new(2), Vec::new());
+    let f = |a: f64, b: f64| (5.0 * a).sin() + (b - 0.3).powi(2);
+    for i in 0..9 {
+        let at = f64::from(i) / 8.0;
+        for point in [[at, 0.5], [0.5, at]] {
+            assert!(x.push(&point));
+            y.push(f(point[0], point[1]));
+        }
+    }
+    let at = Batch::from_rows(&[[0.9, 0.1]]);
+    let miss = |family| {
+        let gp = Fit::with_priors(family, 2).run(&x, &y).unwrap().gp;
+        (gp.predict(&at).unwrap().mean[0] - f(0.9, 0.1)).abs()
+    };
+    assert!(miss(Family::AdditiveMatern52) < 0.02 && miss(Family::AdditiveMatern52) < miss(Family::Matern52));
+}

@@ -216,7 +216,8 @@ impl Strategy for Auto {
         self.course.accept(view, proposal)?;
         self.explanation = explanation;
         if let Some(first) = drawn {
-            self.drawn.draw_from(first, modules);
+            let wiring = start::wiring(view.space, self.options.start == AutoStart::Nested);
+            self.drawn.draw_from(first, &wiring, modules);
         }
         Ok(())
     }

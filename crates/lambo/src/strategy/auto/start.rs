@@ -1,7 +1,7 @@
 //! How `auto` starts: a few settings of dear modules, each with several of the cheap ones behind it.
 //!
 //! ```text
-//! C_m          what runs if module m is the first that changes
+//! C_m          what module m and all that it feeds cost
 //! k_m        = how often module m + 1 is drawn for each draw of m:  half of C_m / C_{m+1}, between 1 and 4
 //! stride_m   = k_m · k_{m+1} ⋯      trials for which a draw of m is kept;  1 for the last
 //! points     = 2 · stride_1, at least D + 2 (4 to 10) and at most 24
@@ -10,14 +10,14 @@
 //! A draw of the first module that costs fifty times the rest is thus looked at from four sides for an eighth of what it cost; where costs are equal nothing
 //! is kept, and the start is a plain quasi-random one. Costs that are measured are those of the trials so far, so that the rule is asked before every trial:
 //! a module is drawn anew once its draw has been kept for as many trials as it is worth, when a trial has failed in it, or when two have failed
-//! behind it and none has succeeded. Failed trials do not count as points. While all values are the same there is nothing to model, and the start goes on.
+//! behind it and none has succeeded. In a graph a module is drawn with those that it feeds, the other branches stay and have their turn later. Failed trials do not count as points. While all values are the same there is nothing to model, and the start goes on.
 
 use super::super::design::quasi_random;
 use super::super::fresh::{away_from_open, within};
 use super::super::stage_cost::StageCosts;
 use super::super::stream::{Purpose, seed_of, stream};
 use super::super::{StrategyError, View};
-use crate::space::{Batch, Point, Space, SpaceError, Value};
+use crate::space::{Batch, Point, Space, SpaceError, Value, Wiring};
 use crate::trial::Trial;
 
 /// The most draws of a module for each draw of the one before it: later ones tell less than another draw of that would.
@@ -56,6 +56,8 @@ pub(super) struct Drawn {
 /// What is known of the start at a trial.
 #[derive(Debug, PartialEq)]
 pub(super) struct Start {
+    /// What is drawn with a module.
+    wiring: Wiring,
     /// For how many trials a draw of each module is kept; those without parameters are kept for ever.
     strides: Vec<usize>,
     /// How many points there are.
@@ -63,12 +65,18 @@ pub(super) struct Start {
 }
 
 impl Drawn {
-    /// Takes note that modules from `first` on were drawn for a trial.
-    pub(super) fn draw_from(&mut self, first: usize, modules: usize) {
+    /// Whether module `m` is drawn when `first` is: all are for the first trial.
+    fn with(&self, wiring: &Wiring, first: usize, m: usize) -> bool {
+        self.draws.is_empty() || wiring.feeds(first, m)
+    }
+
+    /// Takes note that `first` and what it feeds were drawn for a trial.
+    pub(super) fn draw_from(&mut self, first: usize, wiring: &Wiring, modules: usize) {
+        let drawn: Vec<bool> = (0..modules).map(|m| self.with(wiring, first, m)).collect();
         self.draws.resize(modules, 0);
         self.kept.resize(modules, 0);
-        for m in 0..modules {
-            if m >= first {
+        for (m, drawn) in drawn.into_iter().enumerate() {
+            if drawn {
                 self.draws[m] += 1;
                 self.kept[m] = 0;
             }
@@ -77,27 +85,36 @@ impl Drawn {
     }
 }
 
+/// What is drawn with a module: what it feeds or, where nothing is kept, all after it.
+pub(super) fn wiring(space: &Space, nested: bool) -> Wiring {
+    if nested { space.wiring().clone() } else { Wiring::Chain }
+}
+
 impl Start {
     /// By what is known of costs now; `nested` is whether anything is kept at all.
     pub(super) fn of(view: &View<'_>, nested: bool, costs: &StageCosts) -> Self {
         let space = view.space;
-        let tunable: Vec<usize> = tunable(space).collect();
+        let wiring = wiring(space, nested);
         let from = |m: usize| cost_from(costs, m, space);
         let mut strides = vec![usize::MAX; space.modules().len()];
-        let mut stride = 1;
-        for (place, &m) in tunable.iter().enumerate().rev() {
-            if let Some(&next) = tunable.get(place + 1).filter(|_| nested) {
+        let mut longest = 1;
+        for m in tunable(space).collect::<Vec<_>>().into_iter().rev() {
+            let fed: Vec<usize> = tunable(space).filter(|&k| k > m && nested && wiring.feeds(m, k)).collect();
+            // Those between which and this one there is no other.
+            let next = fed.iter().filter(|&&k| !fed.iter().any(|&j| j < k && wiring.feeds(j, k)));
+            let stride = next.map(|&next| {
                 let ratio = from(m) / from(next);
                 let behind = if ratio.is_nan() { 1.0 } else { SHARE * ratio };
-                let most = MOST_BEHIND.min(MOST_POINTS / (FIRST_DRAWS * stride)).max(1);
+                let most = MOST_BEHIND.min(MOST_POINTS / (FIRST_DRAWS * strides[next])).max(1);
                 // A cast of what is too large is the largest.
-                stride *= (behind.round() as usize).clamp(1, most);
-            }
-            strides[m] = stride;
+                strides[next] * (behind.round() as usize).clamp(1, most)
+            });
+            strides[m] = stride.max().unwrap_or(1);
+            longest = longest.max(strides[m]);
         }
         let fewest = (space.dim() + 2).clamp(FEWEST, ENOUGH);
-        let draws = if tunable.is_empty() { 1 } else { FIRST_DRAWS * stride };
-        Self { strides, points: draws.max(fewest) }
+        let draws = if space.dim() == 0 { 1 } else { FIRST_DRAWS * longest };
+        Self { wiring, strides, points: draws.max(fewest) }
     }
 
     /// Whether it is over.
@@ -116,10 +133,11 @@ impl Start {
         seed: u64,
     ) -> Result<Option<(Point, usize)>, StrategyError> {
         let first = self.first_to_draw(view, drawn);
+        let is_source = |m: &usize| !(0..*m).any(|k| self.wiring.feeds(k, *m));
         // Where all that can follow was tried, more is drawn.
-        for first in [first, 0] {
+        for first in std::iter::once(first).chain((0..view.space.modules().len()).filter(is_source)) {
             for attempt in 0..ATTEMPTS {
-                let point = draw(view, drawn, seed, first, attempt)?;
+                let point = self.draw(view, drawn, seed, first, attempt)?;
                 if !view.trials.iter().any(|trial| *trial.point() == point) {
                     return Ok(Some((point, first)));
                 }
@@ -128,79 +146,95 @@ impl Start {
         Ok(None)
     }
 
-    /// The first module that is drawn anew: the earliest whose draw has been kept long enough or has failed, and at the latest the last one.
+    /// The module that is drawn anew: the earliest whose draw has been kept long enough or has failed, and at the latest the last one. Of several branches the one that
+    /// has been kept for longest.
     fn first_to_draw(&self, view: &View<'_>, drawn: &Drawn) -> usize {
         let space = view.space;
         let Some(last) = view.trials.last() else { return 0 };
-        let prefix = |point: &'_ Point, m: usize| -> Option<Vec<Value>> {
-            point.values().get(..space.module_params(m).end).map(<[Value]>::to_vec)
+        let kept = |m: usize| drawn.kept.get(m).copied().unwrap_or(usize::MAX);
+        let due: Vec<usize> = tunable(space)
+            .filter(|&m| {
+                let stride = self.strides.get(m).copied().unwrap_or(1);
+                kept(m) >= stride || self.has_failed(view, last.point(), m)
+            })
+            .collect();
+        let earliest = due.iter().filter(|&&m| !due.iter().any(|&k| k < m && self.wiring.feeds(k, m)));
+        let longest = earliest.copied().max_by_key(|&m| (kept(m), std::cmp::Reverse(m)));
+        longest.or_else(|| tunable(space).last()).unwrap_or(0)
+    }
+
+    /// Whether a trial has failed in what module `m` made of this point, or two behind it and none has succeeded.
+    fn has_failed(&self, view: &View<'_>, point: &Point, m: usize) -> bool {
+        let space = view.space;
+        let lineage = |point: &Point| -> Vec<Value> {
+            let feeding = (0..=m).filter(|&k| self.wiring.feeds(k, m));
+            feeding.filter_map(|k| point.values().get(space.module_params(k))).flatten().cloned().collect()
         };
-        for m in tunable(space) {
-            let kept = drawn.kept.get(m).copied().unwrap_or(usize::MAX);
-            let own = prefix(last.point(), m);
-            let behind = || view.trials.iter().filter(|trial| prefix(trial.point(), m) == own);
-            let failures = behind().filter(|trial| trial.is_failed()).count();
-            let vain = failures >= PATIENCE && !behind().any(|trial| trial.value().is_some());
-            // What a stage without parameters was given is what the tunable one before it made.
-            let next = tunable(space).find(|later| *later > m).unwrap_or(usize::MAX);
-            let failed_in =
-                |trial: &Trial| matches!(trial, Trial::Failed(failed) if failed.finished() < next);
-            let stride = self.strides.get(m).copied().unwrap_or(1);
-            if kept >= stride || vain || behind().any(failed_in) {
-                return m;
+        let own = lineage(point);
+        let behind = || view.trials.iter().filter(|trial| lineage(trial.point()) == own);
+        let failures = behind().filter(|trial| trial.is_failed()).count();
+        let vain = failures >= PATIENCE && !behind().any(|trial| trial.value().is_some());
+        // What a stage without parameters was given is what the tunable one before it made.
+        let blamed = |stage: usize| {
+            let feeding = tunable(space).filter(|&k| k <= stage && self.wiring.feeds(k, stage)).last();
+            feeding.or_else(|| tunable(space).next())
+        };
+        let failed_in =
+            |trial: &Trial| matches!(trial, Trial::Failed(failed) if blamed(failed.finished()) == Some(m));
+        vain || behind().any(failed_in)
+    }
+
+    /// A draw of module `first` and of what it feeds, the others as in the trial before.
+    fn draw(
+        &self,
+        view: &View<'_>,
+        drawn: &Drawn,
+        seed: u64,
+        first: usize,
+        attempt: usize,
+    ) -> Result<Point, StrategyError> {
+        let (space, index) = (view.space, view.trials.len());
+        let modules = space.modules().len();
+        let sequence = seed_of(seed, Purpose::Design, 0);
+        let is_drawn = |m: usize| drawn.with(&self.wiring, first, m);
+        let previous = view.trials.last().map(Trial::point).filter(|_| !(0..modules).all(is_drawn));
+        let mut u = match previous {
+            Some(previous) => space.encode(previous)?,
+            None => vec![0.0; space.dim()],
+        };
+        // Every module takes its own coordinates of the point whose number is how often it was drawn: consecutive points are far apart.
+        for m in (0..modules).filter(|&m| is_drawn(m)) {
+            let number = drawn.draws.get(m).copied().unwrap_or(0).saturating_add(attempt);
+            let point = quasi_random(space, sequence, number);
+            let own = space.module_coordinates(m);
+            if let (Some(to), Some(from)) = (u.get_mut(own.clone()), point.get(own)) {
+                to.copy_from_slice(from);
             }
         }
-        tunable(space).last().unwrap_or(0)
-    }
-}
-
-/// A draw of the modules from `first` on, the others as in the trial before.
-fn draw(
-    view: &View<'_>,
-    drawn: &Drawn,
-    seed: u64,
-    first: usize,
-    attempt: usize,
-) -> Result<Point, StrategyError> {
-    let (space, index) = (view.space, view.trials.len());
-    let sequence = seed_of(seed, Purpose::Design, 0);
-    let previous = view.trials.last().map(Trial::point).filter(|_| first > 0);
-    let mut u = match previous {
-        Some(previous) => space.encode(previous)?,
-        None => vec![0.0; space.dim()],
-    };
-    // Every module takes its own coordinates of the point whose number is how often it was drawn: consecutive points are far apart.
-    for m in first..space.modules().len() {
-        let number = drawn.draws.get(m).copied().unwrap_or(0).saturating_add(attempt);
-        let point = quasi_random(space, sequence, number);
-        let own = space.module_coordinates(m);
-        if let (Some(to), Some(from)) = (u.get_mut(own.clone()), point.get(own)) {
-            to.copy_from_slice(from);
+        // Where the combination is forbidden, later modules give way first.
+        let mut rng = stream(seed, Purpose::Design, index as u64);
+        let mut keep = modules;
+        while !space.allows_coded(&u) {
+            keep = keep.saturating_sub(1);
+            match free_from(space, keep, &u, &mut rng) {
+                Ok(found) => u = found,
+                Err(error) if keep == 0 => return Err(error.into()),
+                Err(_) => {}
+            }
         }
+        let point = match previous {
+            Some(previous) => space.decode_keeping(previous, |m| !is_drawn(m) && m < keep, &u)?,
+            None => space.decode(&u)?,
+        };
+        away_from_open(view, point, &mut stream(seed, Purpose::Chance, index as u64))
     }
-    // Where the combination is forbidden, later modules give way first.
-    let mut rng = stream(seed, Purpose::Design, index as u64);
-    let mut keep = space.modules().len();
-    while !space.allows_coded(&u) {
-        keep = keep.saturating_sub(1);
-        match free_from(space, keep, &u, &mut rng) {
-            Ok(found) => u = found,
-            Err(error) if keep == 0 => return Err(error.into()),
-            Err(_) => {}
-        }
-    }
-    let point = match previous {
-        Some(previous) => space.decode_keeping(previous, |m| m < first.min(keep), &u)?,
-        None => space.decode(&u)?,
-    };
-    away_from_open(view, point, &mut stream(seed, Purpose::Chance, index as u64))
 }
 
 fn tunable(space: &Space) -> impl Iterator<Item = usize> + '_ {
     (0..space.modules().len()).filter(|&m| !space.module_params(m).is_empty())
 }
 
-/// What running module `m` and all after it costs in the middle of the space.
+/// What running module `m` and all that it feeds costs in the middle of the space.
 fn cost_from(costs: &StageCosts, m: usize, space: &Space) -> f64 {
     let middle = Batch::of(space.dim(), &vec![0.5; space.dim()]);
     let of = |k: usize| match costs.fixed(k) {
@@ -210,7 +244,7 @@ fn cost_from(costs: &StageCosts, m: usize, space: &Space) -> f64 {
             _ => 0.0,
         },
     };
-    (m..costs.len()).map(of).sum()
+    (m..costs.len()).filter(|&k| space.wiring().feeds(m, k)).map(of).sum()
 }
 
 /// A uniform point with the modules before `keep` as they are.
