@@ -167,7 +167,7 @@ fn every_ingredient_can_be_taken_out_or_put_in() {
         AutoOptions { start: AutoStart::Spread, ..auto() },
         AutoOptions { freeze: false, ..auto() },
         AutoOptions { exponent: 0.0, ..auto() },
-        AutoOptions { rival: None, ..auto() },
+        AutoOptions { rivals: Vec::new(), ..auto() },
         AutoOptions { bend: true, ..auto() },
         AutoOptions { stray: None, ..auto() },
     ];

@@ -63,7 +63,9 @@ fn family() -> impl Strategy<Value = Family> {
         Just(Family::SquaredExponential),
         Just(Family::Matern32),
         Just(Family::Matern52),
-        Just(Family::AdditiveMatern52)
+        Just(Family::AdditiveMatern52),
+        Just(Family::RoughMatern52),
+        Just(Family::AdditiveRoughMatern52)
     ]
 }
 

@@ -12,7 +12,9 @@ fn process() -> impl Strategy<Value = GaussianProcess> {
         Just(Family::SquaredExponential),
         Just(Family::Matern32),
         Just(Family::Matern52),
-        Just(Family::AdditiveMatern52)
+        Just(Family::AdditiveMatern52),
+        Just(Family::RoughMatern52),
+        Just(Family::AdditiveRoughMatern52)
     ];
     (family, 1usize..5, 2usize..20).prop_flat_map(|(family, dim, n)| {
         (

@@ -12,7 +12,9 @@ fn family() -> impl Strategy<Value = Family> {
         Just(Family::SquaredExponential),
         Just(Family::Matern32),
         Just(Family::Matern52),
-        Just(Family::AdditiveMatern52)
+        Just(Family::AdditiveMatern52),
+        Just(Family::RoughMatern52),
+        Just(Family::AdditiveRoughMatern52)
     ]
 }
 
@@ -88,7 +90,8 @@ proptest! {
         let joint_gradient = gp.joint_gradient(&case.test).unwrap();
         let (q, dim) = (case.test.len(), case.test.dim());
         // Values of size 1 are known to some 1e-13 through an ill-conditioned solve, their differences over 2e-4 to 1e-9 or so.
-        let (h, rounding) = (2e-4, 2e-9);
+        // The ripples of rough ones are a hundred times shorter.
+        let (h, rounding) = if case.family.is_rough() { (4e-6, 1e-7) } else { (2e-4, 2e-9) };
         for i in 0..q {
             for d in 0..dim {
                 let shifted = |by: f64| {
@@ -300,22 +303,71 @@ fn options_that_make_no_sense_are_typed_errors() {
     assert!(matches!(Fit { bounds, ..fit }.run(&x, &y), Err(SurrogateError::BadBounds { .. })));
 }
 
-/// What GPyTorch 1.15.2 says of s²/3 times the sum of three `MaternKernel(nu=2.5, active_dims=[d])`, in doubles.
+/// What GPyTorch 1.15.2 says of the same sums of scaled `MaternKernel(nu=2.5)`, in doubles: over `active_dims=[d]` where the family is additive, with ℓ/κ_k where
+/// it is rough.
 #[test]
-fn an_additive_process_says_what_gpytorch_says() {
+fn sums_of_kernels_say_what_gpytorch_says() {
     let x = [[0.1, 0.2, 0.7], [0.8, 0.3, 0.1], [0.4, 0.9, 0.5], [0.5, 0.5, 0.95], [0.25, 0.65, 0.3]];
-    let hyper =
-        Hyper { lengthscales: vec![0.3, 0.6, 0.45], signal_variance: 1.4, noise_variance: 0.01, mean: 0.2 };
-    let y = vec![0.3, -0.5, 1.0, 0.1, 0.6];
-    let gp = GaussianProcess::new(Family::AdditiveMatern52, hyper, Batch::from_rows(&x), y).unwrap();
-    assert!((gp.log_marginal_likelihood() + 4.66767247439553).abs() < 1e-12);
-    let joint = gp.joint(&Batch::from_rows(&[[0.45, 0.55, 0.2], [0.95, 0.05, 0.85]])).unwrap();
+    let at = Batch::from_rows(&[[0.45, 0.55, 0.2], [0.95, 0.05, 0.85]]);
     let close = |ours: &[f64], theirs: &[f64]| {
         ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(a, b)| (a - b).abs() < 1e-12)
     };
-    assert!(close(&joint.mean, &[0.27352599740655203, -0.32625561092087724]));
-    let covariance = [0.10636921482489381, -0.09875280544934217, -0.09875280544934206, 0.3650572101094385];
-    assert!(close(&joint.covariance, &covariance), "{:?}", joint.covariance);
+    let theirs = [
+        (
+            Family::AdditiveMatern52,
+            -4.66767247439553,
+            [0.27352599740655203, -0.32625561092087724],
+            [0.10636921482489381, -0.09875280544934217, -0.09875280544934206, 0.3650572101094385],
+        ),
+        (
+            Family::RoughMatern52,
+            -5.6098353813317035,
+            [0.3740608419988786, 0.054270220560462185],
+            [0.726666250505756, -0.003174826257936969, -0.003174826257936969, 1.3152942096582954],
+        ),
+        (
+            Family::AdditiveRoughMatern52,
+            -5.035615609322075,
+            [0.2890629444118691, -0.24536382718028227],
+            [0.2824930182081067, -0.11541752996630145, -0.11541752996630167, 0.6119294551400043],
+        ),
+    ];
+    for (family, likelihood, mean, covariance) in theirs {
+        let lengthscales = vec![0.3, 0.6, 0.45];
+        let hyper = Hyper { lengthscales, signal_variance: 1.4, noise_variance: 0.01, mean: 0.2 };
+        let y = vec![0.3, -0.5, 1.0, 0.1, 0.6];
+        let gp = GaussianProcess::new(family, hyper, Batch::from_rows(&x), y).unwrap();
+        assert!((gp.log_marginal_likelihood() - likelihood).abs() < 1e-12, "{family:?}");
+        let joint = gp.joint(&at).unwrap();
+        assert!(close(&joint.mean, &mean), "{family:?}: {:?}", joint.mean);
+        assert!(close(&joint.covariance, &covariance), "{family:?}: {:?}", joint.covariance);
+    }
+}
+
+#[test]
+fn a_rough_process_takes_ripples_for_a_function_and_a_smooth_one_for_noise() {
+    // Two scales: a bowl, and ripples that points far apart cannot follow but neighbours can.
+    let f = |a: f64, ripples: f64| 4.0 * (a - 0.4).powi(2) + ripples * (150.0 * a).cos();
+    let at = |i: i32| if i < 24 { f64::from(i) / 23.0 } else { 0.4 + 0.002 * f64::from(i - 24) };
+    let fitted = |family, ripples: f64| {
+        let (mut x, mut y) = (Batch::new(1), Vec::new());
+        for a in (0..44).map(at) {
+            assert!(x.push(&[a]));
+            y.push(f(a, ripples));
+        }
+        Fit::with_priors(family, 1).run(&x, &y).unwrap()
+    };
+    let [smooth, rough] = [Family::Matern52, Family::RoughMatern52].map(|family| fitted(family, 0.15));
+    assert!(rough.objective > smooth.objective + 10.0);
+    assert!(rough.gp.hyper().noise_variance < 0.1 * smooth.gp.hyper().noise_variance);
+    // Between two neighbours it knows what comes.
+    let between = 0.4 + 0.002 * 9.5;
+    let miss = |fitted: &lambo::surrogate::Fitted| {
+        (fitted.gp.predict(&Batch::from_rows(&[[between]])).unwrap().mean[0] - f(between, 0.15)).abs()
+    };
+    assert!(miss(&rough) < 0.01, "{}", miss(&rough));
+    // Without ripples it is the less likely explanation.
+    assert!(fitted(Family::RoughMatern52, 0.0).objective < fitted(Family::Matern52, 0.0).objective);
 }
 
 #[test]

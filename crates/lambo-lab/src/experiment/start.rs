@@ -131,9 +131,11 @@ fn auto_without(name: &str) -> Result<AutoOptions> {
         "auto-spread" => AutoOptions { start: AutoStart::Spread, ..auto },
         "auto-unfrozen" => AutoOptions { freeze: false, ..auto },
         "auto-costless" => AutoOptions { exponent: 0.0, ..auto },
-        "auto-matern" => AutoOptions { rival: None, ..auto },
+        "auto-matern" => AutoOptions { rivals: Vec::new(), ..auto },
+        "auto-whole" => AutoOptions { rivals: vec![Family::RoughMatern52], ..auto },
+        "auto-sleek" => AutoOptions { rivals: vec![Family::AdditiveMatern52], ..auto },
         "auto-bent" => AutoOptions { bend: true, ..auto },
-        "auto-smooth" => AutoOptions { rival: Some(Family::SquaredExponential), ..auto },
+        "auto-smooth" => AutoOptions { rivals: vec![Family::SquaredExponential], ..auto },
         "auto-strangers" => AutoOptions { stray: None, ..auto },
         name => anyhow::bail!("there is no strategy `{name}`"),
     })

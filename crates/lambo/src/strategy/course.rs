@@ -8,8 +8,8 @@ use crate::acquisition::{Maximiser, Objective, Region};
 use crate::space::{Point, SpaceError};
 use crate::surrogate::{Family, Hyper};
 
-/// Trials from which on explanations are not compared any more: by then they agree, and every fit costs as much as n³.
-const COMPARED: usize = 100;
+/// Trials from which on explanations are not compared any more: by then they seldom change, and every fit costs as much as n³. With 100 Ackley 8D is never understood.
+const COMPARED: usize = 150;
 
 /// By how much, in ln p, another explanation must be likelier than the first: few trials explain themselves in many ways. 0 to 3 were tried.
 const CLEARLY: f64 = 1.0;
@@ -102,8 +102,8 @@ impl Course {
         Ok(if density(&second) > density(&first) { second } else { first })
     }
 
-    /// The model with the likeliest of several explanations, and its number; the first one unless another is clearly likelier. They are compared at every fit, and from [`COMPARED`] trials on the last one
-    /// stays; `last` is the number of the one that was chosen before.
+    /// The model with the likeliest of several explanations, and its number; the first one unless another is clearly likelier. They are compared at fits that are ever further apart, and from [`COMPARED`]
+    /// trials on the last one stays; `last` is the number of the one that was chosen before.
     pub(super) fn likeliest(
         &self,
         view: &View<'_>,
@@ -118,7 +118,7 @@ impl Course {
             let model = Model::explain(options, explanation, view, self.t(), hyper, self.seed)?;
             Ok::<_, StrategyError>(model.map(|model| (model, number)))
         };
-        let settled = |_: &usize| !options.is_due(self.t()) || view.trials.len() > COMPARED;
+        let settled = |_: &usize| !options.compares(self.t()) || view.trials.len() > COMPARED;
         if let Some(last) = last.filter(settled) {
             return with(last);
         }

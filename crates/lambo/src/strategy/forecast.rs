@@ -157,7 +157,7 @@ pub fn forecast(view: &View<'_>, horizon: Horizon, seed: u64) -> Result<Forecast
     // Values may be bent: a metric that explodes away from its optimum would make any gain look large.
     let options = ModelOptions::modern();
     let explained = |bent| {
-        let explanation = Explanation { family: options.family, bent, stray: None };
+        let explanation = Explanation { family: options.family, bent, stray: None, starts: None };
         Model::explain(&options, explanation, &view, 1, None, seed)
     };
     let Some(plain) = explained(false)? else { return Err(NoForecast::TooFew { values: 0 }) };

@@ -46,6 +46,9 @@ pub enum Noise {
 /// The smallest noise variance on standardised values: below it duplicates make the covariance matrix singular.
 const LEAST_NOISE: f64 = 1e-6;
 
+/// Fits between comparisons of explanations, as a share of those so far.
+const COMPARE_SHARE: f64 = 0.15;
+
 /// Best observations around which the maximiser looks.
 const HINTS: usize = 5;
 
@@ -101,13 +104,30 @@ impl ModelOptions {
 impl ModelOptions {
     /// Whether iteration `t` (from 1) fits: the first does, and each fit says how long until the next.
     pub(super) fn is_due(&self, t: usize) -> bool {
-        let mut fit = 1;
-        while fit < t {
-            let wait = (self.refit_share * fit as f64) as usize;
-            fit = fit.saturating_add(wait.max(self.refit_every).max(1));
-        }
-        fit == t.max(1)
+        self.fit_number(t).is_some()
     }
+
+    /// Whether iteration `t` fits and compares explanations: every fit does at first, later ones when there were a seventh more. Explanations that are not kept are fitted
+    /// without a warm start, each.
+    pub(super) fn compares(&self, t: usize) -> bool {
+        self.fit_number(t).is_some_and(|fit| turn(fit, 1, COMPARE_SHARE).is_some())
+    }
+
+    /// The number of the fit of iteration `t`, if it fits.
+    fn fit_number(&self, t: usize) -> Option<usize> {
+        turn(t.max(1), self.refit_every, self.refit_share)
+    }
+}
+
+/// The how manieth turn `t` is (both from 1), if it is one: the first is, and each waits for `every` or for a share of those so far, whatever is more.
+fn turn(t: usize, every: usize, share: f64) -> Option<usize> {
+    let (mut turn, mut number) = (1_usize, 1);
+    while turn < t {
+        let wait = (share * turn as f64) as usize;
+        turn = turn.saturating_add(wait.max(every).max(1));
+        number += 1;
+    }
+    (turn == t).then_some(number)
 }
 
 /// One way to explain the same trials.
@@ -119,6 +139,8 @@ pub(super) struct Explanation {
     pub(super) bent: bool,
     /// How far lengthscales stray from a common one, see [`crate::surrogate::Priors::stray`].
     pub(super) stray: Option<f64>,
+    /// Starts of its fit; without, as many as fits have.
+    pub(super) starts: Option<usize>,
 }
 
 /// The process on the trials of a view.
@@ -144,7 +166,7 @@ impl Model {
         last: Option<&Hyper>,
         seed: u64,
     ) -> Result<Option<Self>, StrategyError> {
-        let plain = Explanation { family: options.family, bent: false, stray: None };
+        let plain = Explanation { family: options.family, bent: false, stray: None, starts: None };
         Self::explain(options, plain, view, t, last, seed)
     }
 
@@ -157,7 +179,7 @@ impl Model {
         last: Option<&Hyper>,
         seed: u64,
     ) -> Result<Option<Self>, StrategyError> {
-        let Explanation { family, bent, stray } = explanation;
+        let Explanation { family, bent, stray, starts } = explanation;
         let Some((x, mut values)) = observations(view)? else { return Ok(None) };
         let mut observed: Vec<f64> = view.trials.iter().filter_map(Trial::value).collect();
         let bend = if bent { Bend::of(&observed) } else { None };
@@ -178,6 +200,7 @@ impl Model {
                 if let Some(priors) = &mut fit.priors {
                     priors.stray = stray;
                 }
+                fit.starts = starts.unwrap_or(fit.starts);
                 // Densities of standardised values become those of the values themselves.
                 let units = slopes - y.len() as f64 * scale.scale.ln();
                 let (gp, density) = match (fit.run(&x, &y), warm) {
@@ -343,5 +366,9 @@ mod tests {
             modern[40..],
             [42, 44, 46, 48, 50, 52, 54, 56, 58, 60, 63, 66, 69, 72, 75, 78, 81, 85, 89, 93, 97]
         );
+        let mut compared_by_then: Vec<usize> = (1..=14).collect();
+        compared_by_then.extend([16, 18, 20, 23, 26, 29, 33, 37, 44, 56, 75]);
+        let compared: Vec<usize> = (1..=100).filter(|&t| ModelOptions::modern().compares(t)).collect();
+        assert_eq!(compared, compared_by_then);
     }
 }

@@ -14,6 +14,11 @@
 //! *Additive* Matérn 5/2 (Duvenaud, Nickisch & Rasmussen 2011, first order) is a sum of functions of one coordinate each:
 //!   ρ(x, x') = (1/D) Σ_d ρ₅₂(r_d²),   r_d² = ((x_d − x'_d)/ℓ_d)²,   with one slope γ₅₂(r_d²)/D for each coordinate.
 //!
+//! *Rough* Matérn 5/2 has ripples on its slopes, and ripples on those:
+//!   ρ = Σ_k w_k ρ₅₂(κ_k² r²),   γ = Σ_k w_k κ_k² γ₅₂(κ_k² r²),   (w, κ) in [`SCALES`].
+//! What one smooth function leaves over is otherwise taken for noise: then nothing below the best trial is expected between the others, and nothing is learnt
+//! from neighbours. Rough and additive go together.
+//!
 //! Glossary: n observations, q test points, D coordinates; `signal_variance` s², `noise_variance` σ²; never a "sigma".
 
 use serde::{Deserialize, Serialize};
@@ -32,7 +37,15 @@ pub enum Family {
     Matern52,
     /// A sum of twice differentiable functions of one coordinate each: nothing interacts.
     AdditiveMatern52,
+    /// A twice differentiable function with smaller and shorter ones on top.
+    RoughMatern52,
+    /// A sum of such functions of one coordinate each.
+    AdditiveRoughMatern52,
 }
+
+/// (w, κ) of the functions of which a rough one is made: shares of the variance, which sum to 1, and how many times shorter than the lengthscale.
+/// A tenth of the variance at a tenth of the lengthscale, twice over; nearby pairs and two functions alone were tried (`experiments/auto`).
+pub const SCALES: [(f64, f64); 3] = [(0.89, 1.0), (0.1, 10.0), (0.01, 100.0)];
 
 /// The hyper-parameters of a Gaussian process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,7 +73,12 @@ impl Hyper {
 impl Family {
     /// Whether k is a sum over coordinates; if not, it is a function of the distance.
     pub fn is_additive(self) -> bool {
-        self == Family::AdditiveMatern52
+        matches!(self, Family::AdditiveMatern52 | Family::AdditiveRoughMatern52)
+    }
+
+    /// Whether it is a sum of functions of different lengthscales.
+    pub fn is_rough(self) -> bool {
+        matches!(self, Family::RoughMatern52 | Family::AdditiveRoughMatern52)
     }
 
     /// ρ(r²) and γ(r²) at one squared distance; that of one coordinate where the kernel is a sum.
@@ -69,6 +87,7 @@ impl Family {
             Family::SquaredExponential => squared_exponential(r2),
             Family::Matern32 => matern32(r2),
             Family::Matern52 | Family::AdditiveMatern52 => matern52(r2),
+            Family::RoughMatern52 | Family::AdditiveRoughMatern52 => rough_matern52(r2),
         }
     }
 
@@ -78,6 +97,9 @@ impl Family {
             Family::SquaredExponential => map_in_place(r2, |r2| squared_exponential(r2).0),
             Family::Matern32 => map_in_place(r2, |r2| matern32(r2).0),
             Family::Matern52 | Family::AdditiveMatern52 => map_in_place(r2, |r2| matern52(r2).0),
+            Family::RoughMatern52 | Family::AdditiveRoughMatern52 => {
+                map_in_place(r2, |r2| rough_matern52(r2).0);
+            }
         }
     }
 
@@ -87,6 +109,7 @@ impl Family {
             Family::SquaredExponential => map_to_pair(r2, slope, squared_exponential),
             Family::Matern32 => map_to_pair(r2, slope, matern32),
             Family::Matern52 | Family::AdditiveMatern52 => map_to_pair(r2, slope, matern52),
+            Family::RoughMatern52 | Family::AdditiveRoughMatern52 => map_to_pair(r2, slope, rough_matern52),
         }
     }
 }
@@ -115,12 +138,32 @@ fn matern52(r2: f64) -> (f64, f64) {
     ((1.0 + a + (5.0 / 3.0) * r2) * e, (5.0 / 3.0) * (1.0 + a) * e)
 }
 
+#[inline(always)]
+fn rough_matern52(r2: f64) -> (f64, f64) {
+    // One root for all scales: √5 κ r = κ √5 r, and 5κ²r²/3 is a third of its square.
+    let root = (5.0 * r2.min(FAR)).sqrt();
+    let (mut rho, mut gamma) = (0.0, 0.0);
+    for (w, kappa) in SCALES {
+        let a = kappa * root;
+        let e = w * exp_nonpositive(-a);
+        rho += (1.0 + a + a * a / 3.0) * e;
+        gamma += (5.0 / 3.0) * kappa * kappa * (1.0 + a) * e;
+    }
+    (rho, gamma)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const ALL: [Family; 4] =
-        [Family::SquaredExponential, Family::Matern32, Family::Matern52, Family::AdditiveMatern52];
+    const ALL: [Family; 6] = [
+        Family::SquaredExponential,
+        Family::Matern32,
+        Family::Matern52,
+        Family::AdditiveMatern52,
+        Family::RoughMatern52,
+        Family::AdditiveRoughMatern52,
+    ];
 
     #[test]
     fn correlation_is_one_at_no_distance_and_falls_with_it() {

@@ -6,7 +6,8 @@
 //! w_j ~ N(0, 1),  b_j ~ U(0, 2π),  ω_j ~ N(0, I)·√(2ν/χ²_{2ν}) for Matérn ν, without the root for the squared exponential
 //! ```
 //!
-//! The cosines are a draw from the prior, the rest moves it to the data. In an additive family every ω_j has one coordinate that is not 0. Glossary: F `features`, ω `frequencies`, b `phases`, w `weights`.
+//! The cosines are a draw from the prior, the rest moves it to the data. In an additive family every ω_j has one coordinate that is not 0, in a rough one ω_j is
+//! κ_k times as long with the probability w_k. Glossary: F `features`, ω `frequencies`, b `phases`, w `weights`.
 
 use std::f64::consts::TAU;
 
@@ -14,7 +15,7 @@ use rand::Rng;
 
 use super::error::SurrogateError;
 use super::gp::GaussianProcess;
-use super::kernel::Family;
+use super::kernel::{Family, SCALES};
 use super::posterior::weigh;
 use crate::numeric::uniform::open_unit;
 use crate::numeric::vector::dot;
@@ -39,14 +40,20 @@ impl GaussianProcess {
         let degrees = match self.family() {
             Family::SquaredExponential => 0,
             Family::Matern32 => 3,
-            Family::Matern52 | Family::AdditiveMatern52 => 5,
+            Family::Matern52
+            | Family::AdditiveMatern52
+            | Family::RoughMatern52
+            | Family::AdditiveRoughMatern52 => 5,
         };
         let a = (2.0 * self.hyper().signal_variance / features as f64).sqrt();
         let mut frequencies = Batch::zeros(features, self.dim());
         let (mut phases, mut weights) = (Vec::with_capacity(features), Vec::with_capacity(features));
         for j in 0..features {
             let chi2: f64 = (0..degrees).map(|_| normal(rng).powi(2)).sum();
-            let stretch = if degrees == 0 { 1.0 } else { (f64::from(degrees) / chi2).sqrt() };
+            let mut stretch = if degrees == 0 { 1.0 } else { (f64::from(degrees) / chi2).sqrt() };
+            if self.family().is_rough() {
+                stretch *= shortening(open_unit(rng));
+            }
             if self.family().is_additive() {
                 // A function of one coordinate; which one, chance says.
                 let d = (open_unit(rng) * self.dim() as f64) as usize;
@@ -127,6 +134,18 @@ impl Path<'_> {
     }
 }
 
+/// How many times shorter than the lengthscale the function is that a share of the variance belongs to.
+fn shortening(share: f64) -> f64 {
+    let mut below = 0.0;
+    for (w, kappa) in SCALES {
+        below += w;
+        if share < below {
+            return kappa;
+        }
+    }
+    SCALES[0].1
+}
+
 /// A standard normal number (Box & Muller 1958).
 fn normal<R: Rng + ?Sized>(rng: &mut R) -> f64 {
     (-2.0 * open_unit(rng).ln()).sqrt() * (TAU * open_unit(rng)).cos()
@@ -139,8 +158,14 @@ mod tests {
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
-    const ALL: [Family; 4] =
-        [Family::SquaredExponential, Family::Matern32, Family::Matern52, Family::AdditiveMatern52];
+    const ALL: [Family; 6] = [
+        Family::SquaredExponential,
+        Family::Matern32,
+        Family::Matern52,
+        Family::AdditiveMatern52,
+        Family::RoughMatern52,
+        Family::AdditiveRoughMatern52,
+    ];
 
     fn gp(family: Family) -> GaussianProcess {
         let hyper =

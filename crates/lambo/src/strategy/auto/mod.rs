@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! start    few draws of dear modules, several of the cheap ones behind each                                   (start.rs)
-//! model    Matérn 5/2 or, where that is likelier, a sum of functions of one coordinate each; lengthscales are relatives
+//! model    Matérn 5/2 or, where that is clearly likelier, a sum of functions of one coordinate each, one with ripples, or both; lengthscales are relatives
 //! x_t    = argmax over prefixes p and the rest u of ln EI([p, u]) − a ln Γ([p, u])          a = 1       (prefix.rs, price.rs)
 //! ```
 //!
@@ -38,8 +38,9 @@ pub struct AutoOptions {
     pub exponent: f64,
     /// The model.
     pub model: ModelOptions,
-    /// Another family of kernels: the likelier of both is taken. One that is additive finds out whether parameters act one by one.
-    pub rival: Option<Family>,
+    /// Other families of kernels, taken where they are clearly likelier. Additive ones find out whether parameters act one by one, rough ones whether there are
+    /// ripples on what is slow.
+    pub rivals: Vec<Family>,
     /// Whether values may be bent (bend.rs): then they are where that is likelier. It did not pay.
     pub bend: bool,
     /// How far the logarithms of lengthscales stray from their mean; without, each has a prior of its own.
@@ -65,7 +66,7 @@ impl Default for AutoOptions {
             freeze: true,
             exponent: 1.0,
             model: ModelOptions::modern(),
-            rival: Some(Family::AdditiveMatern52),
+            rivals: vec![Family::AdditiveMatern52, Family::RoughMatern52, Family::AdditiveRoughMatern52],
             bend: false,
             stray: Some(STRAY),
             effort: prefix::effort(),
@@ -93,6 +94,9 @@ const DRAWN: &str = "drawn";
 /// How far logarithms of lengthscales stray from their mean; 0.15 to 0.7 were tried.
 const STRAY: f64 = 0.3;
 
+/// Starts of every fit: "mostly noise" and "little noise", or where the last fit ended and "mostly noise". Twice as many change nothing (`experiments/auto`).
+const STARTS: usize = 2;
+
 /// Beyond this only the cheapest trials would ever be proposed.
 const MOST_EXPONENT: f64 = 10.0;
 
@@ -117,11 +121,13 @@ impl Auto {
 
     /// The ways in which trials may be explained; the plain one first.
     fn explanations(&self) -> Vec<Explanation> {
-        let AutoOptions { model, rival, bend, stray, .. } = &self.options;
-        let families = std::iter::once(model.family).chain(rival.filter(|rival| *rival != model.family));
+        let AutoOptions { model, rivals, bend, stray, .. } = &self.options;
+        let others = rivals.iter().copied().filter(|rival| *rival != model.family);
+        let families = std::iter::once(model.family).chain(others);
         let bents = if *bend { &[false, true][..] } else { &[false] };
         families
-            .flat_map(|family| bents.iter().map(move |&bent| Explanation { family, bent, stray: *stray }))
+            .flat_map(|family| bents.iter().map(move |&bent| (family, bent)))
+            .map(|(family, bent)| Explanation { family, bent, stray: *stray, starts: Some(STARTS) })
             .collect()
     }
 

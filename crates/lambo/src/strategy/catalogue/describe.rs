@@ -105,6 +105,8 @@ const COUNT: &str = "a whole number of at least 1";
 const COUNT_0: &str = "a whole number of at least 0";
 const POSITIVE: &str = "a number above 0";
 const AT_LEAST_0: &str = "a number of at least 0";
+const FAMILY: &str = "\"squared-exponential\", \"matern32\", \"matern52\", \"additive-matern52\", \"rough-matern52\" or \
+                      \"additive-rough-matern52\"";
 const BETA: &str = "\"printed\", \"sqrt\" or { fixed = 2.0 }";
 
 /// Options: the strategy, or all of them; the name; what it does; what it takes.
@@ -116,7 +118,7 @@ const OPTIONS: &[(&str, &str, &str, &str)] = &[
         "{ uniform = 15 }, { sobol = 15 } or { nested = { points = 15, every = 3 } }",
     ),
     ("", "model", "how trials are modelled", "a table of options such as { family = \"matern52\" }"),
-    ("", "model.family", "the kernel's family", "\"squared-exponential\", \"matern32\" or \"matern52\""),
+    ("", "model.family", "the kernel's family", FAMILY),
     ("", "model.shared_lengthscale", "one lengthscale for all coordinates instead of one for each", YES_NO),
     ("", "model.priors", "priors on lengthscales and noise that fit the dimension", YES_NO),
     ("", "model.noise", "what is known of the noise", "\"learned\", or { known = 1e-4 } with its variance"),
@@ -133,7 +135,13 @@ const OPTIONS: &[(&str, &str, &str, &str)] = &[
         "",
         "rival",
         "another family of kernels: the likelier of both is taken",
-        "\"squared-exponential\", \"matern32\", \"matern52\" or \"none\"",
+        "a family such as \"squared-exponential\", or \"none\"",
+    ),
+    (
+        "auto",
+        "rivals",
+        "other families of kernels, taken where they are clearly likelier",
+        "a list of families such as [\"additive-matern52\", \"rough-matern52\"]",
     ),
     (
         "auto",

@@ -104,7 +104,11 @@ fn errors_name_the_option_and_say_what_it_can_be() {
         ("lambo", json!({"design": {"grid": 3}}), "give { uniform = 15 }, { sobol = 15 } or"),
         ("lambo", json!({"design": {"nested": {"points": 3, "evry": 3}}}), "unknown field `evry`"),
         ("lambo", json!({"model": 3}), "give a table of options"),
-        ("lambo", json!({"model": {"family": "linear"}}), "\"matern32\" or \"matern52\""),
+        (
+            "lambo",
+            json!({"model": {"family": "linear"}}),
+            "\"rough-matern52\" or \"additive-rough-matern52\"",
+        ),
         ("lambo", json!({"refresh_every": 2.5}), "give a whole number of at least 1, or \"none\""),
         ("lambo", json!({"effort": {"seed": 3}}), "option `effort.seed`"),
         ("lambo-paper", json!({"abandon": {"below": 2}}), "option `abandon.below`"),
