@@ -26,6 +26,8 @@ enum How {
     Command(&'static str),
     /// `lambo-lab run` on the plan of this name of every panel.
     Panels(&'static str),
+    /// `lambo-lab run` on the plans of the folders of `experiments/auto` whose names begin with this.
+    Tournament(&'static str),
     /// Another cargo command.
     Cargo(&'static str),
 }
@@ -44,10 +46,25 @@ impl Item {
                 let plans = PANELS.map(|panel| format!("experiments/panel-{panel}/{plan}"));
                 format!("run --release -p lambo-lab -- run {}", plans.join(" "))
             }
+            How::Tournament(prefix) => {
+                format!("run --release -p lambo-lab -- run {}", tournament(prefix).join(" "))
+            }
             How::Cargo(line) => line.to_owned(),
         };
         line.split(' ').map(str::to_owned).collect()
     }
+}
+
+/// The plans below `experiments/auto` in folders whose names begin with this, in alphabetical order.
+fn tournament(prefix: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(step::root().join("experiments/auto")).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut plans: Vec<String> = names
+        .filter(|name| name.starts_with(prefix))
+        .map(|name| format!("experiments/auto/{name}/plan.toml"))
+        .collect();
+    plans.sort();
+    plans
 }
 
 /// The panels of the paper that need no images.
@@ -139,6 +156,11 @@ const ITEMS: &[Item] = &[
         ),
     },
     Item {
+        name: "auto",
+        about: "the tournament of the default strategy on all that it was not tuned on, as the plans have it (a day)",
+        how: How::Tournament("report-"),
+    },
+    Item {
         name: "play",
         about: "games of Optuna, BoTorch and SMAC3 on the panels' problems, for their figures (hours)",
         how: How::Cargo("xtask peers play"),
@@ -193,6 +215,11 @@ mod tests {
         assert_eq!(names.len(), ITEMS.len());
         let complaint = select(&["pears".to_owned()]).err().map(|error| error.to_string());
         assert!(complaint.is_some_and(|text| text.contains("reference, maximiser")));
+        let auto = select(&["auto".to_owned()]).map(|items| items[0].command().join(" ")).unwrap_or_default();
+        assert!(
+            auto.contains("experiments/auto/report-panel-a/plan.toml") && !auto.contains("tune-"),
+            "{auto}"
+        );
         assert_eq!(select(&["all".to_owned()]).map(|items| items.len()).ok(), Some(ITEMS.len()));
     }
 }

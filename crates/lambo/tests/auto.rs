@@ -292,3 +292,43 @@ fn in_a_graph_the_start_moves_one_branch_at_a_time() {
     let parting = moves(&[10.0, 1.0, 1.0], &[vec![], vec![0], vec![0]], 5);
     assert_eq!(parting, [vec![1], vec![2], vec![1], vec![0, 1, 2]].map(|moved| moved.to_vec()));
 }
+
+/// Which modules differ from trial to trial where the last trial failed after so many stages and no other did.
+fn after_a_failure(costs: &[f64], after: &[Vec<usize>], trials: usize, finished: usize) -> Vec<bool> {
+    let space = given(costs).wired(after).unwrap();
+    let mut study = study(&space, AutoOptions::default(), CostModel::Cache);
+    let mut points: Vec<Point> = Vec::new();
+    for i in 0..=trials {
+        let trial = study.ask().unwrap();
+        points.push(trial.point().clone());
+        if i + 1 == trials {
+            study.tell(trial.fail("broke").after(finished)).unwrap();
+        } else {
+            let value = bowl(trial.point());
+            study.tell(trial.observe(value).unwrap()).unwrap();
+        }
+    }
+    let values = |point: &Point, m: usize| point.values()[space.module_params(m)].to_vec();
+    (0..costs.len()).map(|m| values(&points[trials - 1], m) != values(&points[trials], m)).collect()
+}
+
+#[test]
+fn in_a_graph_what_failed_is_drawn_anew_before_what_was_only_kept_for_long() {
+    let join = [vec![], vec![], vec![0, 1]];
+    // The second source broke; the first one stays.
+    assert_eq!(after_a_failure(&[1.0; 3], &join, 1, 1), [false, true, true]);
+    // All stages of a diamond finished and there is no value: the last one is to blame, not the first.
+    let diamond = [vec![], vec![0], vec![0], vec![1, 2]];
+    let moved = after_a_failure(&[100.0, 10.0, 10.0, 1.0], &diamond, 1, 4);
+    assert_eq!(moved, [false, false, false, true]);
+}
+
+#[test]
+fn in_a_graph_every_branch_moves_during_the_start() {
+    let mut after = vec![Vec::new(); 5];
+    after.push((0..5).collect());
+    let moved = moves(&[10.0, 10.0, 10.0, 10.0, 10.0, 1.0], &after, 9);
+    for m in 0..5 {
+        assert!(moved.iter().skip(1).any(|modules| modules.contains(&m)), "{m}: {moved:?}");
+    }
+}

@@ -40,6 +40,7 @@ impl Watcher for Json {
                 "news": "stage-failed", "trial": trial, "stage": stage, "problem": problem, "words": words,
                 "log": log, "again": again,
             }),
+            News::BegunWith { strategy } => json!({"news": "begun-with", "strategy": strategy}),
             News::Damaged { stage, problem } => {
                 json!({"news": "damaged-output", "stage": stage, "problem": problem})
             }

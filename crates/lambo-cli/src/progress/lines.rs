@@ -101,6 +101,12 @@ pub fn trouble(news: &News<'_>) -> Option<String> {
             text.push_str(&format!("\n    {}", paint(FAINT, log.display())));
             Some(text)
         }
+        News::BegunWith { strategy } => {
+            let warning = paint(WARNING, "warning");
+            Some(format!(
+                "{warning}: the study was begun with the strategy {strategy} and goes on with it; give it a new `name` to begin afresh"
+            ))
+        }
         News::Damaged { stage, problem } => {
             let warning = paint(WARNING, "warning");
             Some(format!(

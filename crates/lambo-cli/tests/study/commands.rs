@@ -194,3 +194,20 @@ fn a_finite_space_that_is_used_up_ends_the_study() {
     let shown = lab.done(&["run"]);
     assert!(shown.contains("had all been tried before"), "{shown}");
 }
+
+#[test]
+fn a_study_goes_on_with_the_strategy_that_it_was_begun_with_and_says_so() {
+    let lab = Lab::new(&THREE.replace("trials = 40", "trials = 3"));
+    lab.done(&["run"]);
+    lab.write(&THREE.replace("trials = 40", "trials = 4").replace("\"lambo\"", "\"auto\""));
+    let output = lab.lambo(&["run"]);
+    assert!(output.status.success());
+    let warned = text(&output.stderr);
+    assert!(warned.contains("begun with the strategy lambo") && warned.contains("new `name`"), "{warned}");
+    assert_eq!(lab.json(&["status", "--json"])["strategy"], "lambo");
+    lab.write(&THREE.replace("trials = 40", "trials = 5").replace("\"lambo\"", "\"auto\""));
+    assert!(lab.done(&["run", "--json"]).contains("\"news\":\"begun-with\""));
+    // Any other strategy is refused.
+    lab.write(&THREE.replace("\"lambo\"", "\"pbgi\""));
+    assert!(text(&lab.lambo(&["run"]).stderr).contains("whose strategy is `lambo`"));
+}

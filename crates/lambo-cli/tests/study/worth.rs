@@ -1,6 +1,6 @@
 //! Stopping when going on is not worth its cost, and what `status` says is ahead.
 
-use crate::harness::{Lab, THREE};
+use crate::harness::{Lab, THREE, text};
 
 #[test]
 fn an_automatic_budget_ends_the_study_and_says_why() {
@@ -67,4 +67,19 @@ fn status_says_what_is_ahead_or_why_nobody_knows() {
         ahead["expected_gain"].as_f64().unwrap() >= 0.0 && ahead["incumbent"].as_f64().unwrap() > 0.0,
         "{ahead}"
     );
+}
+
+#[test]
+fn a_price_for_something_else_than_what_costs_are_in_is_warned_of() {
+    let warned = |pipeline: &str| text(&Lab::new(pipeline).lambo(&["check"]).stdout);
+    let priced = |price: &str| THREE.replace("{ trials = 40 }", &format!("{{ price = \"{price}\" }}"));
+    let measured =
+        |text: &str| text.replace("cost = 10\n", "").replace("cost = 3\n", "").replace("cost = 1\n", "");
+    assert!(warned(&priced("0.01 per hour")).contains("for a time while no stage is measured"));
+    assert!(warned(&measured(&priced("0.01 per unit"))).contains("for units while stages are measured"));
+    // What is reported may be seconds.
+    let reported = priced("0.01 per hour").replace("cost = 10\n", "cost = \"reported\"\n");
+    for right in [priced("0.01 per 5 units"), measured(&priced("0.01 per hour")), priced("auto"), reported] {
+        assert!(!warned(&right).contains("the price is"), "{right}");
+    }
 }

@@ -37,7 +37,7 @@ fn what_is_reported_was_run_as_the_plan_says() {
     for folder in folders("report-") {
         let plan = plan(&folder);
         let mut who: BTreeSet<String> = BTreeSet::new();
-        for part in ["rivals", "auto", "ablation"].map(|part| folder.join(part)) {
+        for part in ["rivals", "peers", "auto", "ablation"].map(|part| folder.join(part)) {
             if !part.join("summary.json").exists() {
                 continue;
             }

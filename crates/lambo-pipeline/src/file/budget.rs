@@ -7,7 +7,7 @@ use super::pipeline::{Budget, Price};
 use super::problem::Findings;
 use super::reader::{Node, Section, described};
 use super::study::{MOST_TRIALS, read_duration, read_seconds};
-use super::units::{PRICE_HELP, per_cost};
+use super::units::{PRICE_HELP, is_per_time, per_cost};
 
 /// The keys of `budget`.
 pub(super) const BUDGET_KEYS: [&str; 5] = ["trials", "cost", "wall", "target", "price"];
@@ -61,6 +61,28 @@ pub(super) fn budget(node: &Node<'_>, findings: &mut Findings<'_>) -> Option<Bud
     ];
     let whole = BUDGET_KEYS.iter().zip(read).all(|(key, read)| read || section.get(key).is_none());
     whole.then_some(budget)
+}
+
+/// Warns of a price for something else than what costs are in; `measured` is whether all stages are, or none is.
+pub(super) fn check_price(study: &Section<'_, '_>, measured: bool, findings: &mut Findings<'_>) {
+    let Some(DeValue::Table(budget)) = study.get("budget").map(|node| node.get_ref()) else { return };
+    let price = budget.iter().find(|(key, _)| key.get_ref() == "price").map(|(_, node)| node);
+    let Some((node, DeValue::String(text))) = price.map(|node| (node, node.get_ref())) else { return };
+    if per_cost(text).is_err() || is_per_time(text) == measured {
+        return;
+    }
+    let (message, help) = if measured {
+        (
+            "the price is for units while stages are measured in seconds: a second counts as a unit",
+            "write it for a time, such as \"0.01 per hour\"",
+        )
+    } else {
+        (
+            "the price is for a time while no stage is measured: each unit of its cost counts as a second",
+            "write it for units, such as \"0.01 per unit\", or have stages measured",
+        )
+    };
+    findings.warn(&node.span(), message, help);
 }
 
 /// What a unit of cost is worth: `"auto"`, a number, or a text such as `0.01 per hour`.

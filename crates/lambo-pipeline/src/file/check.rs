@@ -7,6 +7,7 @@ use lambo::space::{MAX_MODULES, MAX_PARAMS, Space};
 use lambo::strategy::configured;
 use toml::de::{DeTable, DeValue};
 
+use super::budget::check_price;
 use super::command::{self, Command, Scope};
 use super::names::{clipped, nearest};
 use super::paths::{self, Bounds};
@@ -67,10 +68,12 @@ pub(super) fn check(file: &Path, root: &Path, findings: &mut Findings<'_>) -> Op
         let typed = whole.entries.keys().map(|key| key.get_ref().as_ref()).take(MOST_COMPARED);
         typed.into_iter().any(|key| !FILE_KEYS.contains(&key) && nearest(key, [name]).is_some())
     };
-    let (plan, outside) = match whole.get("study") {
-        Some(node) => Section::of(node, "[study]", "[study] on a line of its own", findings)
-            .map_or((None, Vec::new()), |section| study::read(&section, findings)),
-        None if misspelt("study") => (None, Vec::new()),
+    let study_section = whole
+        .get("study")
+        .and_then(|node| Section::of(node, "[study]", "[study] on a line of its own", findings));
+    let (plan, outside) = match &study_section {
+        Some(section) => study::read(section, findings),
+        None if whole.get("study").is_some() || misspelt("study") => (None, Vec::new()),
         None => {
             findings.error(
                 &(0..0),
@@ -101,6 +104,13 @@ pub(super) fn check(file: &Path, root: &Path, findings: &mut Findings<'_>) -> Op
     warn(&drafts, &wires, findings);
     if findings.has_errors() {
         return None;
+    }
+    // What a stage reports may be seconds or anything else, and so may a mixture.
+    let all = |is: fn(&StageCost) -> bool| drafts.iter().all(|draft| is(&draft.cost));
+    let (measured, given) =
+        (all(|cost| *cost == StageCost::Measured), all(|cost| matches!(cost, StageCost::Given(_))));
+    if let Some(section) = study_section.as_ref().filter(|_| measured || given) {
+        check_price(section, measured, findings);
     }
     let pipeline = Pipeline {
         file: file.to_owned(),

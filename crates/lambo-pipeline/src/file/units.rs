@@ -45,6 +45,9 @@ pub(super) fn per_cost(text: &str) -> Result<f64, String> {
     let number = gain.parse::<f64>().ok().filter(|gain| gain.is_finite());
     let gain = number.ok_or_else(|| format!("{gain:?} is not a number"))?;
     let cost = cost.trim();
+    if cost.starts_with('-') {
+        return Err(format!("{text:?} is a gain for less than no cost"));
+    }
     let cost = if cost.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
         units(cost).map_or_else(|| seconds(cost), Ok)?
     } else {
@@ -54,6 +57,11 @@ pub(super) fn per_cost(text: &str) -> Result<f64, String> {
     };
     let price = gain / cost;
     if cost > 0.0 && price.is_finite() { Ok(price) } else { Err(format!("{text:?} is a gain for no cost")) }
+}
+
+/// Whether a price that can be read is for a time, and not for units of the user's.
+pub(super) fn is_per_time(text: &str) -> bool {
+    !text.trim_end().ends_with("unit") && !text.trim_end().ends_with("units")
 }
 
 /// `5 units` as 5, where costs are in a unit of the user's.

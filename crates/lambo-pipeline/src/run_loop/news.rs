@@ -9,6 +9,11 @@ use crate::record::StageRecord;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum News<'a> {
+    /// The file leaves the choice of a strategy to lambo, but the study was begun with one and goes on with it.
+    BegunWith {
+        /// Its name.
+        strategy: &'a str,
+    },
     /// A trial begins.
     Asked {
         /// It.

@@ -14,7 +14,7 @@ use super::error::RunError;
 use super::hold::{Hold, host};
 use super::keys::Keys;
 use super::live::Live;
-use super::news::{Reached, Standing, Watcher};
+use super::news::{News, Reached, Standing, Watcher};
 use crate::cache::Cache;
 use crate::clock;
 use crate::disk::Disk;
@@ -99,6 +99,9 @@ impl<'a> Session<'a> {
         }
         let mut summary = Summary::of(&records);
         let study = replayed(pipeline, &records)?;
+        if let Some(strategy) = begun_with(pipeline, &records) {
+            watcher.see(&News::BegunWith { strategy });
+        }
         let resumed: VecDeque<Proposed> = study.open().cloned().collect();
         let (mut seen, mut stale) = (BTreeSet::new(), 0);
         for trial in study.trials() {
@@ -207,18 +210,22 @@ pub fn study(pipeline: &Pipeline, strategy: &str) -> Result<Study, StudyError> {
         .stop(plan.budget.rules())
 }
 
-pub(super) fn replayed(pipeline: &Pipeline, records: &[Stamped]) -> Result<Study, RunError> {
-    let events = || records.iter().filter_map(|stamped| stamped.record.event());
-    let begun_with = events().find_map(|event| match event {
-        Event::Started { strategy, .. } => Some(strategy.as_str()),
+/// Another strategy than lambo's own choice, with which a study was begun whose file now leaves the choice to lambo.
+fn begun_with<'a>(pipeline: &Pipeline, records: &'a [Stamped]) -> Option<&'a str> {
+    let plan = &pipeline.study;
+    let begun_with = records.iter().find_map(|stamped| match stamped.record.event() {
+        Some(Event::Started { strategy, .. }) => Some(strategy.as_str()),
         _ => None,
     });
-    let plan = &pipeline.study;
-    let strategy = begun_with.filter(|_| plan.is_auto()).unwrap_or(plan.engine_strategy());
+    begun_with.filter(|begun_with| plan.is_auto() && *begun_with != plan.engine_strategy())
+}
+
+pub(super) fn replayed(pipeline: &Pipeline, records: &[Stamped]) -> Result<Study, RunError> {
+    let strategy = begun_with(pipeline, records).unwrap_or(pipeline.study.engine_strategy());
     let study = study(pipeline, strategy)?;
     let name = pipeline.study.name.clone();
     study
-        .replay(events().cloned())
+        .replay(records.iter().filter_map(|stamped| stamped.record.event()).cloned())
         .map_err(|source| RunError::Replay { study: name, source: Box::new(source) })
 }
 

@@ -8,10 +8,12 @@ use crate::acquisition::{Maximiser, Objective, Region};
 use crate::space::{Point, SpaceError};
 use crate::surrogate::{Family, Hyper};
 
-/// Trials from which on explanations are not compared any more: by then they seldom change, and every fit costs as much as n³. With 100 Ackley 8D is never understood.
+/// Trials beyond which explanations are not compared any more: by then they seldom change, and every fit costs as much as n³. With 100 Ackley 8D is never understood.
 const COMPARED: usize = 150;
 
 /// By how much, in ln p, another explanation must be likelier than the first: few trials explain themselves in many ways. 0 to 3 were tried.
+///
+/// Densities count lengthscales in their own units, and the prior of an additive kernel expects them √D shorter: that gives it ½ ln D, which was there when this was tuned.
 const CLEARLY: f64 = 1.0;
 
 /// How far a strategy has come.
@@ -102,8 +104,8 @@ impl Course {
         Ok(if density(&second) > density(&first) { second } else { first })
     }
 
-    /// The model with the likeliest of several explanations, and its number; the first one unless another is clearly likelier. They are compared at fits that are ever further apart, and from [`COMPARED`]
-    /// trials on the last one stays; `last` is the number of the one that was chosen before.
+    /// The model with the likeliest of several explanations, and its number; the first one unless another is clearly likelier. They are compared at fits that are ever further apart, and beyond [`COMPARED`]
+    /// trials the last one stays; `last` is the number of the one that was chosen before.
     pub(super) fn likeliest(
         &self,
         view: &View<'_>,

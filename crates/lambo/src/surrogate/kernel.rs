@@ -8,7 +8,7 @@
 //! | Matérn 3/2           | (1 + √3 r) exp(−√3 r)            | 3 exp(−√3 r)              |
 //! | Matérn 5/2           | (1 + √5 r + 5r²/3) exp(−√5 r)    | (5/3)(1 + √5 r) exp(−√5 r)|
 //!
-//! γ, the *slope*, is finite at r = 0 for all three, and every derivative that is needed follows from it:
+//! γ, the *slope*, is finite at r = 0 for all of them, and every derivative that is needed follows from it:
 //!   ∂ρ/∂x_d = −γ (x_d − x'_d)/ℓ_d²,    ∂ρ/∂ln ℓ_d = γ ((x_d − x'_d)/ℓ_d)².
 //!
 //! *Additive* Matérn 5/2 (Duvenaud, Nickisch & Rasmussen 2011, first order) is a sum of functions of one coordinate each:

@@ -167,5 +167,8 @@ impl GaussianProcess {
 
 /// out = factor · slope · w, every row of slopes by the same w.
 pub(super) fn weigh(slopes: &[f64], w: &[f64], factor: f64, out: &mut [f64]) {
-    out.iter_mut().zip(slopes).zip(w.iter().cycle()).for_each(|((o, s), w)| *o = factor * s * w);
+    let m = w.len().max(1);
+    for (out, slopes) in out.chunks_mut(m).zip(slopes.chunks(m)) {
+        out.iter_mut().zip(slopes).zip(w).for_each(|((o, s), w)| *o = factor * s * w);
+    }
 }

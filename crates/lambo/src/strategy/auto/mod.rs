@@ -41,7 +41,7 @@ pub struct AutoOptions {
     /// Other families of kernels, taken where they are clearly likelier. Additive ones find out whether parameters act one by one, rough ones whether there are
     /// ripples on what is slow.
     pub rivals: Vec<Family>,
-    /// Whether values may be bent (bend.rs): then they are where that is likelier. It did not pay.
+    /// Whether values may be bent (bend.rs): then they are where that is clearly likelier. It did not pay.
     pub bend: bool,
     /// How far the logarithms of lengthscales stray from their mean; without, each has a prior of its own.
     pub stray: Option<f64>,
@@ -78,6 +78,8 @@ impl Default for AutoOptions {
 #[derive(Clone, Debug)]
 pub struct Auto {
     options: AutoOptions,
+    /// The kernels to compare, the options' own first.
+    families: Vec<Family>,
     course: Course,
     /// The number of the explanation that the last fit chose.
     explanation: Option<usize>,
@@ -88,7 +90,7 @@ pub struct Auto {
 /// What a proposal remembers: the number of its explanation, when it is another than before.
 const EXPLANATION: &str = "explanation";
 
-/// What a proposal of the start remembers: the first module that was drawn for it.
+/// What a proposal of the start remembers: the first module that was drawn for it, or the number of modules where all were.
 const DRAWN: &str = "drawn";
 
 /// How far logarithms of lengthscales stray from their mean; 0.15 to 0.7 were tried.
@@ -106,7 +108,7 @@ const LEAST_SHARE: f64 = 0.01;
 
 impl Auto {
     /// With these options.
-    pub fn new(_: &Space, options: AutoOptions, seed: u64) -> Result<Self, StrategyError> {
+    pub fn new(space: &Space, options: AutoOptions, seed: u64) -> Result<Self, StrategyError> {
         options.model.check()?;
         let refuse = |option, problem: String| Err(StrategyError::Option { option, problem });
         if !(0.0..=MOST_EXPONENT).contains(&options.exponent) {
@@ -116,17 +118,24 @@ impl Auto {
         if let Some(stray) = options.stray.filter(|stray| !(stray.is_finite() && *stray > 0.0)) {
             return refuse("stray", format!("it is {stray}; give a number above 0, or \"none\""));
         }
-        Ok(Self { options, course: Course::new(seed), explanation: None, drawn: Drawn::default() })
+        let mut families = vec![options.model.family];
+        for rival in &options.rivals {
+            // Over one coordinate a sum is its only part.
+            let is_other = space.dim() > 1 || !rival.is_additive();
+            if is_other && !families.contains(rival) {
+                families.push(*rival);
+            }
+        }
+        Ok(Self { options, families, course: Course::new(seed), explanation: None, drawn: Drawn::default() })
     }
 
     /// The ways in which trials may be explained; the plain one first.
     fn explanations(&self) -> Vec<Explanation> {
-        let AutoOptions { model, rivals, bend, stray, .. } = &self.options;
-        let others = rivals.iter().copied().filter(|rival| *rival != model.family);
-        let families = std::iter::once(model.family).chain(others);
+        let AutoOptions { bend, stray, .. } = &self.options;
         let bents = if *bend { &[false, true][..] } else { &[false] };
+        let families = self.families.iter();
         families
-            .flat_map(|family| bents.iter().map(move |&bent| (family, bent)))
+            .flat_map(|&family| bents.iter().map(move |&bent| (family, bent)))
             .map(|(family, bent)| Explanation { family, bent, stray: *stray, starts: Some(STARTS) })
             .collect()
     }
@@ -211,7 +220,7 @@ impl Strategy for Auto {
         let modules = view.space.modules().len();
         let drawn = match proposal.memo.get(DRAWN) {
             None => None,
-            Some(&first) => match (0..modules.max(1)).find(|m| *m as f64 == first) {
+            Some(&first) => match (0..=modules).find(|m| *m as f64 == first) {
                 Some(first) => Some(first),
                 None => {
                     let problem = format!("it remembers that module {first} of {modules} was drawn");

@@ -2,15 +2,16 @@
 //!
 //! ```text
 //! C_m          what module m and all that it feeds cost
-//! k_m        = how often module m + 1 is drawn for each draw of m:  half of C_m / C_{m+1}, between 1 and 4
-//! stride_m   = k_m · k_{m+1} ⋯      trials for which a draw of m is kept;  1 for the last
-//! points     = 2 · stride_1, at least D + 2 (4 to 10) and at most 24
+//! k_m        = how often the next module that m feeds is drawn for each draw of m:  half of C_m / C_next, between 1 and 4
+//! stride_m   = k_m · k_next ⋯      trials for which a draw of m is kept;  1 for the last
+//! points     = 2 · the longest stride, at least D + 2 (4 to 10) and at most 24; in a graph enough for every branch to move once
 //! ```
 //!
 //! A draw of the first module that costs fifty times the rest is thus looked at from four sides for an eighth of what it cost; where costs are equal nothing
 //! is kept, and the start is a plain quasi-random one. Costs that are measured are those of the trials so far, so that the rule is asked before every trial:
 //! a module is drawn anew once its draw has been kept for as many trials as it is worth, when a trial has failed in it, or when two have failed
-//! behind it and none has succeeded. In a graph a module is drawn with those that it feeds, the other branches stay and have their turn later. Failed trials do not count as points. While all values are the same there is nothing to model, and the start goes on.
+//! behind it and none has succeeded. In a graph a module is drawn with those that it feeds, the other branches stay and have their turn later.
+//! Failed trials do not count as points. While all values are the same there is nothing to model, and the start goes on.
 
 use super::super::design::quasi_random;
 use super::super::fresh::{away_from_open, within};
@@ -65,9 +66,9 @@ pub(super) struct Start {
 }
 
 impl Drawn {
-    /// Whether module `m` is drawn when `first` is: all are for the first trial.
+    /// Whether module `m` is drawn when `first` is: all are for the first trial, and for a number beyond the last module.
     fn with(&self, wiring: &Wiring, first: usize, m: usize) -> bool {
-        self.draws.is_empty() || wiring.feeds(first, m)
+        first >= self.draws.len() || wiring.feeds(first, m)
     }
 
     /// Takes note that `first` and what it feeds were drawn for a trial.
@@ -95,7 +96,10 @@ impl Start {
     pub(super) fn of(view: &View<'_>, nested: bool, costs: &StageCosts) -> Self {
         let space = view.space;
         let wiring = wiring(space, nested);
-        let from = |m: usize| cost_from(costs, m, space);
+        let each = stage_costs(costs, space);
+        let from = |m: usize| -> f64 {
+            each.iter().enumerate().filter(|(k, _)| space.wiring().feeds(m, *k)).map(|(_, cost)| cost).sum()
+        };
         let mut strides = vec![usize::MAX; space.modules().len()];
         let mut longest = 1;
         for m in tunable(space).collect::<Vec<_>>().into_iter().rev() {
@@ -114,7 +118,10 @@ impl Start {
         }
         let fewest = (space.dim() + 2).clamp(FEWEST, ENOUGH);
         let draws = if space.dim() == 0 { 1 } else { FIRST_DRAWS * longest };
-        Self { wiring, strides, points: draws.max(fewest) }
+        // Every branch has its turn.
+        let sources =
+            tunable(space).filter(|&m| !tunable(space).any(|k| k < m && wiring.feeds(k, m))).count();
+        Self { strides, points: draws.max(fewest).max(longest.saturating_add(sources)), wiring }
     }
 
     /// Whether it is over.
@@ -125,7 +132,7 @@ impl Start {
         differ && view.trials.iter().filter(|trial| !trial.is_failed()).count() >= self.points
     }
 
-    /// The next point and the first module that is drawn for it; `None` if nothing that was not tried is found.
+    /// The next point and the first module that is drawn for it, or the number of modules where all are; `None` if nothing that was not tried is found.
     pub(super) fn next(
         &self,
         view: &View<'_>,
@@ -134,8 +141,9 @@ impl Start {
     ) -> Result<Option<(Point, usize)>, StrategyError> {
         let first = self.first_to_draw(view, drawn);
         let is_source = |m: &usize| !(0..*m).any(|k| self.wiring.feeds(k, *m));
-        // Where all that can follow was tried, more is drawn.
-        for first in std::iter::once(first).chain((0..view.space.modules().len()).filter(is_source)) {
+        let modules = view.space.modules().len();
+        // Where all that can follow was tried, more is drawn: another branch, and in the end everything.
+        for first in [first].into_iter().chain((0..modules).filter(is_source)).chain([modules]) {
             for attempt in 0..ATTEMPTS {
                 let point = self.draw(view, drawn, seed, first, attempt)?;
                 if !view.trials.iter().any(|trial| *trial.point() == point) {
@@ -146,21 +154,21 @@ impl Start {
         Ok(None)
     }
 
-    /// The module that is drawn anew: the earliest whose draw has been kept long enough or has failed, and at the latest the last one. Of several branches the one that
-    /// has been kept for longest.
+    /// The module that is drawn anew: the earliest whose draw has been kept long enough or has failed, and at the latest the last one. Of several branches one that
+    /// has failed, and then the one that has been kept for longest.
     fn first_to_draw(&self, view: &View<'_>, drawn: &Drawn) -> usize {
         let space = view.space;
         let Some(last) = view.trials.last() else { return 0 };
         let kept = |m: usize| drawn.kept.get(m).copied().unwrap_or(usize::MAX);
-        let due: Vec<usize> = tunable(space)
-            .filter(|&m| {
-                let stride = self.strides.get(m).copied().unwrap_or(1);
-                kept(m) >= stride || self.has_failed(view, last.point(), m)
-            })
+        let stride = |m: usize| self.strides.get(m).copied().unwrap_or(1);
+        let due: Vec<(bool, usize)> = tunable(space)
+            .map(|m| (self.has_failed(view, last.point(), m), m))
+            .filter(|&(failed, m)| failed || kept(m) >= stride(m))
             .collect();
-        let earliest = due.iter().filter(|&&m| !due.iter().any(|&k| k < m && self.wiring.feeds(k, m)));
-        let longest = earliest.copied().max_by_key(|&m| (kept(m), std::cmp::Reverse(m)));
-        longest.or_else(|| tunable(space).last()).unwrap_or(0)
+        let earliest =
+            due.iter().filter(|(_, m)| !due.iter().any(|&(_, k)| k < *m && self.wiring.feeds(k, *m)));
+        let next = earliest.max_by_key(|&&(failed, m)| (failed, kept(m), std::cmp::Reverse(m)));
+        next.map(|&(_, m)| m).or_else(|| tunable(space).last()).unwrap_or(0)
     }
 
     /// Whether a trial has failed in what module `m` made of this point, or two behind it and none has succeeded.
@@ -175,7 +183,9 @@ impl Start {
         let failures = behind().filter(|trial| trial.is_failed()).count();
         let vain = failures >= PATIENCE && !behind().any(|trial| trial.value().is_some());
         // What a stage without parameters was given is what the tunable one before it made.
-        let blamed = |stage: usize| {
+        let blamed = |finished: usize| {
+            // A trial whose stages all finished and that has no value failed in the last one.
+            let stage = finished.min(space.modules().len().saturating_sub(1));
             let feeding = tunable(space).filter(|&k| k <= stage && self.wiring.feeds(k, stage)).last();
             feeding.or_else(|| tunable(space).next())
         };
@@ -234,8 +244,8 @@ fn tunable(space: &Space) -> impl Iterator<Item = usize> + '_ {
     (0..space.modules().len()).filter(|&m| !space.module_params(m).is_empty())
 }
 
-/// What running module `m` and all that it feeds costs in the middle of the space.
-fn cost_from(costs: &StageCosts, m: usize, space: &Space) -> f64 {
+/// What every stage costs in the middle of the space.
+fn stage_costs(costs: &StageCosts, space: &Space) -> Vec<f64> {
     let middle = Batch::of(space.dim(), &vec![0.5; space.dim()]);
     let of = |k: usize| match costs.fixed(k) {
         Some(cost) => cost,
@@ -244,7 +254,7 @@ fn cost_from(costs: &StageCosts, m: usize, space: &Space) -> f64 {
             _ => 0.0,
         },
     };
-    (m..costs.len()).filter(|&k| space.wiring().feeds(m, k)).map(of).sum()
+    (0..costs.len()).map(of).collect()
 }
 
 /// A uniform point with the modules before `keep` as they are.
