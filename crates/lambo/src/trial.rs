@@ -37,6 +37,7 @@ pub struct Failed {
     point: Point,
     reason: String,
     finished: usize,
+    broke: Option<usize>,
     stages: Vec<Option<f64>>,
 }
 
@@ -136,7 +137,7 @@ impl Proposed {
 
     /// The pipeline broke before any module had finished; see [`Failed::after`].
     pub fn fail(self, reason: impl Into<String>) -> Failed {
-        Failed { id: self.id, point: self.point, reason: reason.into(), finished: 0, stages: Vec::new() }
+        Failed { id: self.id, point: self.point, reason: reason.into(), finished: 0, broke: None, stages: Vec::new() }
     }
 }
 
@@ -195,6 +196,11 @@ impl Failed {
         self.finished
     }
 
+    /// The module that broke, where that was told; in a chain it is the one after those that had finished.
+    pub fn broke(&self) -> Option<usize> {
+        self.broke
+    }
+
     /// The measured cost of each module that ran; empty if nobody measured.
     pub fn stages(&self) -> &[Option<f64>] {
         &self.stages
@@ -203,6 +209,11 @@ impl Failed {
     /// The first `finished` modules had run to their end before the failure.
     pub fn after(self, finished: usize) -> Self {
         Self { finished, ..self }
+    }
+
+    /// This module broke, counted from 0. In a graph it need not be the first that has not finished: another branch may have been waiting.
+    pub fn broken_in(self, module: usize) -> Self {
+        Self { broke: Some(module), ..self }
     }
 
     /// With what each module was measured to cost; `None` for those that did not run.

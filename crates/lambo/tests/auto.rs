@@ -6,7 +6,7 @@
 use lambo::space::{Cost, CostModel, Module, Param, Point, Space, Value};
 use lambo::strategy::{Auto, AutoOptions, AutoStart, ModelOptions, Source};
 use lambo::study::{StopRules, Study};
-use lambo::trial::TrialId;
+use lambo::trial::{Failed, Proposed, TrialId};
 
 /// Modules of one or two variables that cost this much.
 fn space(modules: &[(Cost, usize)]) -> Space {
@@ -293,8 +293,13 @@ fn in_a_graph_the_start_moves_one_branch_at_a_time() {
     assert_eq!(parting, [vec![1], vec![2], vec![1], vec![0, 1, 2]].map(|moved| moved.to_vec()));
 }
 
-/// Which modules differ from trial to trial where the last trial failed after so many stages and no other did.
-fn after_a_failure(costs: &[f64], after: &[Vec<usize>], trials: usize, finished: usize) -> Vec<bool> {
+/// Which modules differ from trial to trial where the last trial failed like this and no other did.
+fn after_a_failure(
+    costs: &[f64],
+    after: &[Vec<usize>],
+    trials: usize,
+    fail: impl Fn(Proposed) -> Failed,
+) -> Vec<bool> {
     let space = given(costs).wired(after).unwrap();
     let mut study = study(&space, AutoOptions::default(), CostModel::Cache);
     let mut points: Vec<Point> = Vec::new();
@@ -302,7 +307,7 @@ fn after_a_failure(costs: &[f64], after: &[Vec<usize>], trials: usize, finished:
         let trial = study.ask().unwrap();
         points.push(trial.point().clone());
         if i + 1 == trials {
-            study.tell(trial.fail("broke").after(finished)).unwrap();
+            study.tell(fail(trial)).unwrap();
         } else {
             let value = bowl(trial.point());
             study.tell(trial.observe(value).unwrap()).unwrap();
@@ -315,11 +320,16 @@ fn after_a_failure(costs: &[f64], after: &[Vec<usize>], trials: usize, finished:
 #[test]
 fn in_a_graph_what_failed_is_drawn_anew_before_what_was_only_kept_for_long() {
     let join = [vec![], vec![], vec![0, 1]];
+    let after = |finished: usize| move |trial: Proposed| trial.fail("broke").after(finished);
     // The second source broke; the first one stays.
-    assert_eq!(after_a_failure(&[1.0; 3], &join, 1, 1), [false, true, true]);
+    assert_eq!(after_a_failure(&[1.0; 3], &join, 1, after(1)), [false, true, true]);
+    // It broke while the first was still at work, which a count of what had finished does not tell.
+    let beside = |trial: Proposed| trial.fail("broke").broken_in(1);
+    assert_eq!(after_a_failure(&[1.0; 3], &join, 1, beside), [false, true, true]);
+    assert_eq!(after_a_failure(&[1.0; 3], &join, 1, after(0)), [true, false, true]);
     // All stages of a diamond finished and there is no value: the last one is to blame, not the first.
     let diamond = [vec![], vec![0], vec![0], vec![1, 2]];
-    let moved = after_a_failure(&[100.0, 10.0, 10.0, 1.0], &diamond, 1, 4);
+    let moved = after_a_failure(&[100.0, 10.0, 10.0, 1.0], &diamond, 1, after(4));
     assert_eq!(moved, [false, false, false, true]);
 }
 

@@ -22,6 +22,8 @@ pub(super) struct TrialRun {
     pub(super) measured: Vec<Option<f64>>,
     /// How many stages, from the first on, have their outputs.
     pub(super) finished: usize,
+    /// The stage that failed first, if one did.
+    pub(super) broke: Option<usize>,
 }
 
 pub(super) enum TrialEnd {
@@ -61,6 +63,7 @@ impl Session<'_> {
             return Ok(None);
         }
         let finished = done.iter().take_while(|done| done.is_some()).count();
+        let broke = broken.failed.first().map(|(stage, ..)| *stage);
         let end = match broken.failed.first() {
             Some((_, _, reason)) => TrialEnd::Failed(reason.clone()),
             None => match done.last().and_then(|done| done.as_ref()?.hit.as_ref()) {
@@ -77,7 +80,7 @@ impl Session<'_> {
         stages.sort_by_key(|(m, _)| *m);
         let measured = (0..count).map(|m| self.charged(m, &stages)).collect();
         let stages = stages.into_iter().map(|(_, record)| record).collect();
-        Ok(Some(TrialRun { end, stages, measured, finished }))
+        Ok(Some(TrialRun { end, stages, measured, finished, broke }))
     }
 
     /// Which stages' outputs must be there: those that nothing comes after, and what a stage that runs is given.

@@ -117,7 +117,7 @@ impl Session<'_> {
     fn tell(&self, trial: Proposed, run: TrialRun) -> Result<(), RunError> {
         let id = trial.id();
         let mut core = self.core()?;
-        let TrialRun { end, stages, measured, finished } = run;
+        let TrialRun { end, stages, measured, finished, broke } = run;
         // A value that the engine cannot use is a failure with a reason.
         let (outcome, value, reason) = match end {
             TrialEnd::Value(value) => match trial.clone().observe(value) {
@@ -132,6 +132,10 @@ impl Session<'_> {
             },
             TrialEnd::Failed(reason) => {
                 let failed = trial.fail(reason.clone()).after(finished);
+                let failed = match broke {
+                    Some(stage) => failed.broken_in(stage),
+                    None => failed,
+                };
                 (failed.measured(measured).map_err(StudyError::from)?.into(), None, Some(reason))
             }
         };

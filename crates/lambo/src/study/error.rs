@@ -77,6 +77,16 @@ pub enum StudyError {
         /// How many modules there are.
         modules: usize,
     },
+    /// A module broke that is not there.
+    #[error("trial {id} is said to have broken in module {module} (from 0); there are only {modules}")]
+    Broke {
+        /// The trial.
+        id: TrialId,
+        /// What was told.
+        module: usize,
+        /// How many modules there are.
+        modules: usize,
+    },
     /// A study that stops by cost cannot tell what a trial cost.
     #[error(
         "trial {id}: nobody knows its cost, and the study stops by cost; tell what its modules cost with `measured`, or give them costs"

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! History of the format:
-//! - 1: `started`, `asked`, `observed`, `failed`.
+//! - 1: `started`, `asked`, `observed`, `failed`; a `failed` may say which module `broke`, and is read without it, too.
 
 use serde::{Deserialize, Serialize};
 
@@ -72,6 +72,9 @@ pub enum Event {
         reason: String,
         /// How many modules had finished.
         finished: usize,
+        /// The module that broke, counted from 0, where that was told.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        broke: Option<usize>,
         /// The measured cost of each module that ran; empty if nobody measured.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         stages: Vec<Option<f64>>,

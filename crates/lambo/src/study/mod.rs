@@ -190,6 +190,7 @@ impl Study {
                 trial: trial.id(),
                 reason: trial.reason().to_owned(),
                 finished: trial.finished(),
+                broke: trial.broke(),
                 stages: trial.stages().to_vec(),
             },
         };

@@ -32,9 +32,14 @@ impl Study {
                 let open = self.state.find_open(trial)?.clone();
                 self.tell(open.observe(value)?.measured(stages)?)
             }
-            Event::Failed { trial, reason, finished, stages } => {
+            Event::Failed { trial, reason, finished, broke, stages } => {
                 let open = self.state.find_open(trial)?.clone();
-                self.tell(open.fail(reason).after(finished).measured(stages)?)
+                let failed = open.fail(reason).after(finished);
+                let failed = match broke {
+                    Some(module) => failed.broken_in(module),
+                    None => failed,
+                };
+                self.tell(failed.measured(stages)?)
             }
         }
     }

@@ -244,6 +244,9 @@ fn until_failure(
     if finished > modules {
         return Err(StudyError::Finished { id: trial.id(), finished, modules });
     }
+    if let Some(module) = trial.broke().filter(|&module| module >= modules) {
+        return Err(StudyError::Broke { id: trial.id(), module, modules });
+    }
     let at_hand = movement.runs.iter().position(|runs| *runs).unwrap_or(modules);
     let done = finished.max(at_hand);
     movement.runs.iter_mut().skip(done.saturating_add(1)).for_each(|runs| *runs = false);

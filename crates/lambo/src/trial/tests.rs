@@ -34,7 +34,8 @@ fn a_failed_trial_keeps_its_reason_and_how_far_it_came_and_has_no_value() {
 #[test]
 fn a_failure_without_details_had_finished_nothing() {
     let failed = open().fail("killed");
-    assert_eq!((failed.finished(), failed.stages()), (0, &[][..]));
+    assert_eq!((failed.finished(), failed.broke(), failed.stages()), (0, None, &[][..]));
+    assert_eq!(open().fail("killed").broken_in(2).broke(), Some(2));
 }
 
 #[test]

@@ -133,7 +133,8 @@ fn a_study_continues_under_other_rules() {
 
 #[test]
 fn events_are_lines_that_a_person_can_read() {
-    let mut study = scripted(given(), &[[0, 0, 0], [1, 0, 0]]).label("script", 7, "slow").unwrap();
+    let script = [[0, 0, 0], [1, 0, 0], [2, 0, 0]];
+    let mut study = scripted(given(), &script).label("script", 7, "slow").unwrap();
     let trial = study.ask().unwrap();
     study.tell(trial.observe(0.1).unwrap()).unwrap();
     let trial = study.ask().unwrap();
@@ -152,8 +153,14 @@ fn events_are_lines_that_a_person_can_read() {
         lines[4],
         r#"{"event":"failed","trial":1,"reason":"disk full","finished":1,"stages":[2.5,1.0,null]}"#
     );
-    assert_eq!(study.events_since(4).len(), 1);
-    assert!(study.events_since(5).is_empty() && study.events_since(usize::MAX).is_empty());
+    let trial = study.ask().unwrap();
+    study.tell(trial.fail("killed").broken_in(2)).unwrap();
+    let last = serde_json::to_string(study.events().last().unwrap()).unwrap();
+    assert_eq!(last, r#"{"event":"failed","trial":2,"reason":"killed","finished":0,"broke":2}"#);
+    let again = scripted(given(), &script).label("script", 7, "slow").unwrap();
+    assert_eq!(again.replay(study.events().to_vec()).unwrap().events(), study.events());
+    assert_eq!(study.events_since(4).len(), 3);
+    assert!(study.events_since(7).is_empty() && study.events_since(usize::MAX).is_empty());
 }
 
 #[test]

@@ -19,7 +19,7 @@ use super::super::stage_cost::StageCosts;
 use super::super::stream::{Purpose, seed_of, stream};
 use super::super::{StrategyError, View};
 use crate::space::{Batch, Point, Space, SpaceError, Value, Wiring};
-use crate::trial::Trial;
+use crate::trial::{Failed, Trial};
 
 /// The most draws of a module for each draw of the one before it: later ones tell less than another draw of that would.
 const MOST_BEHIND: usize = 4;
@@ -183,14 +183,15 @@ impl Start {
         let failures = behind().filter(|trial| trial.is_failed()).count();
         let vain = failures >= PATIENCE && !behind().any(|trial| trial.value().is_some());
         // What a stage without parameters was given is what the tunable one before it made.
-        let blamed = |finished: usize| {
+        let blamed = |failed: &Failed| {
             // A trial whose stages all finished and that has no value failed in the last one.
-            let stage = finished.min(space.modules().len().saturating_sub(1));
+            let last = space.modules().len().saturating_sub(1);
+            let stage = failed.broke().unwrap_or(failed.finished()).min(last);
             let feeding = tunable(space).filter(|&k| k <= stage && self.wiring.feeds(k, stage)).last();
             feeding.or_else(|| tunable(space).next())
         };
         let failed_in =
-            |trial: &Trial| matches!(trial, Trial::Failed(failed) if blamed(failed.finished()) == Some(m));
+            |trial: &Trial| matches!(trial, Trial::Failed(failed) if blamed(failed) == Some(m));
         vain || behind().any(failed_in)
     }
 
