@@ -137,7 +137,14 @@ impl Proposed {
 
     /// The pipeline broke before any module had finished; see [`Failed::after`].
     pub fn fail(self, reason: impl Into<String>) -> Failed {
-        Failed { id: self.id, point: self.point, reason: reason.into(), finished: 0, broke: None, stages: Vec::new() }
+        Failed {
+            id: self.id,
+            point: self.point,
+            reason: reason.into(),
+            finished: 0,
+            broke: None,
+            stages: Vec::new(),
+        }
     }
 }
 

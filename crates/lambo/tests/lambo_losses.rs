@@ -43,6 +43,7 @@ fn losses(alpha: Alpha, effort: Maximiser, seed: u64) -> Vec<f64> {
         history: &history,
         spent: 0.0,
         budget: None,
+        most_trials: None,
     };
     let options = LamboOptions { alpha, effort, losses: LossScale::Raw, ..LamboOptions::paper() };
     let proposal = Lambo::new(&space, options, seed).unwrap().propose(&view).unwrap();

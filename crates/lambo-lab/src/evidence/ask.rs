@@ -54,6 +54,7 @@ pub fn run(options: &Options, seed: u64) -> Result<Finding> {
         history: &history,
         spent: 0.0,
         budget: None,
+        most_trials: None,
     };
     // The first proposal fits the hyper-parameters; what is timed is the second, which the paper's settings do 24 times of 25.
     let mut lambo = Lambo::new(&space, LamboOptions::paper(), seed)?;

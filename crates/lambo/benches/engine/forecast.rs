@@ -41,6 +41,7 @@ fn forecast_of_three_modules(bencher: Bencher, n: usize) {
         history: &history,
         spent: 0.0,
         budget: None,
+        most_trials: None,
     };
     bencher.bench_local(|| forecast(&view, Horizon::FullRuns(20.0), 1).unwrap());
 }

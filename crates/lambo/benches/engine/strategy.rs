@@ -41,6 +41,7 @@ fn ask(bencher: Bencher, n: usize, make: impl Fn(&Space) -> Box<dyn Strategy>) {
         history: &history,
         spent: 0.0,
         budget: None,
+        most_trials: None,
     };
     let mut strategy = make(&space);
     let first = strategy.propose(&view).unwrap();
@@ -94,7 +95,16 @@ fn cached_ask(bencher: Bencher, n: usize, make: impl Fn(&Space) -> Box<dyn Strat
         trials.push(Trial::Observed(Proposed::new(TrialId::new(i as u64), point).observe(value).unwrap()));
     }
     let (space, trials, cost_model) = (&space, trials.as_slice(), CostModel::Cache);
-    let view = View { space, trials, costs: None, cost_model, history: &history, spent: 0.0, budget: None };
+    let view = View {
+        space,
+        trials,
+        costs: None,
+        cost_model,
+        history: &history,
+        spent: 0.0,
+        budget: None,
+        most_trials: None,
+    };
     let mut strategy = make(space);
     let first = strategy.propose(&view).unwrap();
     strategy.accept(&view, &first).unwrap();

@@ -286,6 +286,7 @@ mod tests {
             history,
             spent: 0.0,
             budget: None,
+            most_trials: None,
         };
         let gamma = |runs: &[bool]| runs.iter().zip(&costs).filter(|(runs, _)| **runs).map(|(_, c)| c).sum();
         let frozen = |p: &Prefix<'_>| -> Vec<f64> {

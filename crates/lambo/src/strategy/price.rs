@@ -49,6 +49,11 @@ impl<'a> Price<'a> {
         Self { least, ..self }
     }
 
+    /// With this much beside the stages that run.
+    pub(super) fn over(self, overhead: f64) -> Self {
+        Self { overhead, ..self }
+    }
+
     /// The expected inverse cost over these draws, with an overhead on each.
     pub(super) fn expected(self, draws: &'a Batch, overhead: f64) -> Self {
         Self { draws: Some(draws), overhead, ..self }

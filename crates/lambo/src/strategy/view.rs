@@ -23,6 +23,8 @@ pub struct View<'a> {
     pub spent: f64,
     /// What may be spent in all, if there is a limit.
     pub budget: Option<f64>,
+    /// How many trials may be asked for in all, if there is a limit.
+    pub most_trials: Option<usize>,
 }
 
 impl<'a> View<'a> {

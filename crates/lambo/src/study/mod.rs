@@ -148,6 +148,7 @@ impl Study {
         self.not_begun("set of stopping rules")?;
         rules.check(&self.state.space)?;
         self.state.budget = rules.cost;
+        self.state.most_trials = rules.trials;
         self.state.needs_costs = rules.needs_costs();
         self.rules = rules;
         Ok(self)

@@ -19,6 +19,7 @@ pub(super) struct State {
     pub(super) direction: Direction,
     pub(super) cost_model: CostModel,
     pub(super) budget: Option<f64>,
+    pub(super) most_trials: Option<usize>,
     /// Whether the study cannot go on without knowing what trials cost.
     pub(super) needs_costs: bool,
     /// In the order asked, minimised.
@@ -43,6 +44,7 @@ impl State {
             direction: Direction::default(),
             cost_model: CostModel::default(),
             budget: None,
+            most_trials: None,
             needs_costs: false,
             trials: Vec::new(),
             open: BTreeSet::new(),
@@ -63,6 +65,7 @@ impl State {
             history: &self.planned,
             spent: self.account.spent(),
             budget: self.budget,
+            most_trials: self.most_trials,
         }
     }
 

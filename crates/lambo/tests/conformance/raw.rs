@@ -25,6 +25,7 @@ fn proposals(
             history: &history,
             spent: number as f64,
             budget: Some(trials as f64),
+            most_trials: Some(trials),
         };
         let proposal = strategy.propose(&view).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(proposal, strategy.propose(&view).unwrap(), "{name}: the same view, the same answer");

@@ -190,8 +190,7 @@ impl Start {
             let feeding = tunable(space).filter(|&k| k <= stage && self.wiring.feeds(k, stage)).last();
             feeding.or_else(|| tunable(space).next())
         };
-        let failed_in =
-            |trial: &Trial| matches!(trial, Trial::Failed(failed) if blamed(failed) == Some(m));
+        let failed_in = |trial: &Trial| matches!(trial, Trial::Failed(failed) if blamed(failed) == Some(m));
         vain || behind().any(failed_in)
     }
 

@@ -53,6 +53,7 @@ impl Told {
             history: &self.history,
             spent: 0.0,
             budget: None,
+            most_trials: None,
         }
     }
 

@@ -36,6 +36,7 @@ fn costs(space: &Space, trials: &[Trial]) -> StageCosts {
         history: &RunHistory::new(),
         spent: 0.0,
         budget: None,
+        most_trials: None,
     };
     StageCosts::of(&view, 1, 1).unwrap()
 }

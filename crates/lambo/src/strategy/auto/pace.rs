@@ -1,0 +1,75 @@
+//! What a trial costs beside its stages: its place among those that are left.
+//!
+//! ```text
+//! w = max(0, a − c̄)      a what each trial that is left may cost,  c̄ what those so far have cost on average
+//! ```
+//!
+//! A study that may ask for few trials and spend much would otherwise use them up beside the cheapest stage: improvement per cost knows no limit but that of cost.
+//! As long as trials cost what they may, the money runs out first and their number is free.
+
+use super::super::View;
+
+/// What a trial may cost where their number alone is limited, in full runs: whoever gives no limit of cost still wants it spent with care.
+const FAIR_SHARE: f64 = 0.2;
+
+/// w, where a full run costs `full`; nothing where the number of trials has no limit.
+pub(super) fn overhead(view: &View<'_>, full: f64) -> f64 {
+    let asked = view.trials.len();
+    let Some(left) = view.most_trials.map(|most| most.saturating_sub(asked).max(1) as f64) else {
+        return 0.0;
+    };
+    let may_cost = match view.budget {
+        Some(budget) => ((budget - view.spent) / left).min(full),
+        None => FAIR_SHARE * full,
+    };
+    let told = view.trials.iter().filter(|trial| !trial.is_open()).count().max(1) as f64;
+    (may_cost - view.spent / told).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::space::{CostModel, Module, Param, RunHistory, Space};
+    use crate::trial::{Proposed, Trial, TrialId};
+
+    /// w after ten trials that cost so much together, with these limits and full runs that cost 2.
+    fn after_ten(spent: f64, budget: Option<f64>, most_trials: Option<usize>) -> f64 {
+        let param = Param::float("x", 0.0, 1.0).unwrap();
+        let space = Space::new([Module::new("only", [param]).unwrap()]).unwrap();
+        let told = |i: u64| {
+            let point = space.point([("x", i as f64 / 10.0)]).unwrap();
+            Trial::Observed(Proposed::new(TrialId::new(i), point).observe(0.0).unwrap())
+        };
+        let trials: Vec<Trial> = (0..10).map(told).collect();
+        let view = View {
+            space: &space,
+            trials: &trials,
+            costs: None,
+            cost_model: CostModel::Previous,
+            history: &RunHistory::new(),
+            spent,
+            budget,
+            most_trials,
+        };
+        overhead(&view, 2.0)
+    }
+
+    #[test]
+    fn a_place_is_worth_what_is_left_for_it_beyond_what_trials_cost() {
+        // 18 are left for 20 trials, and trials have cost 0.2.
+        assert!((after_ten(2.0, Some(20.0), Some(30)) - 0.7).abs() < 1e-12);
+        // Trials have cost more than is left for each: money ends first.
+        assert_eq!(after_ten(15.0, Some(20.0), Some(30)), 0.0);
+        // Nobody can spend more than a full run on a trial.
+        assert!((after_ten(2.0, Some(1e6), Some(30)) - 1.8).abs() < 1e-12);
+        assert!((after_ten(2.0, Some(20.0), Some(10)) - 1.8).abs() < 1e-12);
+    }
+
+    #[test]
+    fn without_a_limit_of_trials_a_place_costs_nothing_and_without_one_of_cost_it_has_a_fair_share() {
+        assert_eq!(after_ten(2.0, Some(20.0), None), 0.0);
+        assert_eq!(after_ten(2.0, None, None), 0.0);
+        assert!((after_ten(2.0, None, Some(30)) - 0.2).abs() < 1e-12);
+        assert_eq!(after_ten(8.0, None, Some(30)), 0.0);
+    }
+}
