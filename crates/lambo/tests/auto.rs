@@ -152,6 +152,9 @@ fn options_that_make_no_sense_are_refused() {
     for exponent in [-1.0, f64::NAN, f64::INFINITY] {
         assert!(refused(AutoOptions { exponent, ..auto() }).contains("exponent"));
     }
+    for least_share in [-0.1, 0.0, 1.1, f64::NAN] {
+        assert!(refused(AutoOptions { least_share, ..auto() }).contains("least_share"));
+    }
     for stray in [0.0, -1.0, f64::NAN] {
         assert!(refused(AutoOptions { stray: Some(stray), ..auto() }).contains("stray"));
     }
@@ -178,6 +181,34 @@ fn every_ingredient_can_be_taken_out_or_put_in() {
         let changes = !options.bend;
         assert!(!changes || points != whole, "{options:?}");
     }
+}
+
+/// How many settings of the first module 60 trials see where it costs a thousand times what the second does.
+fn firsts_before_a_free_stage(options: AutoOptions, rules: StopRules) -> usize {
+    let costs = [1000.0, 1.0];
+    let mut study = study(&given(&costs), options, CostModel::Cache).stop(rules).unwrap();
+    let points = drive(&mut study, 60, &costs);
+    let mut firsts: Vec<&[Value]> = Vec::new();
+    for point in &points {
+        let first = &point.values()[..2];
+        if !firsts.contains(&first) {
+            firsts.push(first);
+        }
+    }
+    firsts.len()
+}
+
+#[test]
+fn a_last_stage_that_is_nearly_free_does_not_take_all_trials() {
+    let auto = AutoOptions::default;
+    let petty = AutoOptions { least_share: 1e-3, pace: false, ..auto() };
+    let both = || StopRules { trials: Some(60), cost: Some(30_000.0), ..StopRules::default() };
+    let trials_alone = || StopRules { trials: Some(60), ..StopRules::default() };
+    let careless = firsts_before_a_free_stage(petty, both());
+    let paced = firsts_before_a_free_stage(auto(), both());
+    assert!(paced >= 3 * careless, "{paced} instead of {careless}: the money for 30 is there");
+    let fair = firsts_before_a_free_stage(auto(), trials_alone());
+    assert!(fair > careless, "{fair} instead of {careless}");
 }
 
 /// Stages that cost 100, 10 and 1: a number, then choices of two and of three.

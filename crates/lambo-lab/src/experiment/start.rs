@@ -131,6 +131,8 @@ fn auto_without(name: &str) -> Result<AutoOptions> {
         "auto-spread" => AutoOptions { start: AutoStart::Spread, ..auto },
         "auto-unfrozen" => AutoOptions { freeze: false, ..auto },
         "auto-costless" => AutoOptions { exponent: 0.0, ..auto },
+        "auto-heedless" => AutoOptions { pace: false, ..auto },
+        "auto-petty" => AutoOptions { least_share: 0.01, ..auto },
         "auto-matern" => AutoOptions { rivals: Vec::new(), ..auto },
         "auto-whole" => AutoOptions { rivals: vec![Family::RoughMatern52], ..auto },
         "auto-sleek" => AutoOptions { rivals: vec![Family::AdditiveMatern52], ..auto },

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::course::Course;
 use super::model::{Explanation, Model};
 use super::prefix::{self, Candidate};
-use super::price::{PerPrice, Price};
+use super::price::{self, PerPrice, Price};
 use super::stage_cost::StageCosts;
 use super::{Design, ModelOptions, Proposal, Source, Strategy, StrategyError, View, Why};
 use crate::acquisition::{LogEi, Maximiser, Surface};
@@ -38,6 +38,10 @@ pub struct AutoOptions {
     pub freeze: bool,
     /// a, how strongly costs count: 0 not at all, 1 as improvement per unit of cost.
     pub exponent: f64,
+    /// What a trial counts as at least, in full runs, whatever its stages cost.
+    pub least_share: f64,
+    /// Whether a trial also costs its place where their number is limited (pace.rs).
+    pub pace: bool,
     /// The model.
     pub model: ModelOptions,
     /// Other families of kernels, taken where they are clearly likelier. Additive ones find out whether parameters act one by one, rough ones whether there are
@@ -67,6 +71,8 @@ impl Default for AutoOptions {
             start: AutoStart::Nested,
             freeze: true,
             exponent: 1.0,
+            least_share: LEAST_SHARE,
+            pace: true,
             model: ModelOptions::modern(),
             rivals: vec![Family::AdditiveMatern52, Family::RoughMatern52, Family::AdditiveRoughMatern52],
             bend: false,
@@ -119,6 +125,10 @@ impl Auto {
             let problem = format!("it is {}; give a number from 0 to {MOST_EXPONENT}", options.exponent);
             return refuse("exponent", problem);
         }
+        if !(price::LEAST_SHARE..=1.0).contains(&options.least_share) {
+            let (given, least) = (options.least_share, price::LEAST_SHARE);
+            return refuse("least_share", format!("it is {given}; give a share from {least} to 1"));
+        }
         if let Some(stray) = options.stray.filter(|stray| !(stray.is_finite() && *stray > 0.0)) {
             return refuse("stray", format!("it is {stray}; give a number above 0, or \"none\""));
         }
@@ -161,12 +171,12 @@ impl Auto {
         costs: &StageCosts,
         start: &Start,
     ) -> Result<Proposal, StrategyError> {
-        let AutoOptions { freeze, exponent, effort, .. } = &self.options;
+        let AutoOptions { freeze, exponent, least_share, pace, effort, .. } = &self.options;
         let log_ei = LogEi::new(model.lowest)?;
-        let overhead = pace::overhead(view, costs.full());
+        let overhead = if *pace { pace::overhead(view, costs.full()) } else { 0.0 };
         let objective = |runs| PerPrice {
             objective: Surface::new(&model.gp, log_ei),
-            price: Price::new(costs, runs).at_least(LEAST_SHARE).over(overhead),
+            price: Price::new(costs, runs).at_least(*least_share).over(overhead),
             exponent: *exponent,
         };
         let prefixes = if *freeze { prefix::prefixes(view)? } else { vec![prefix::whole(view)] };

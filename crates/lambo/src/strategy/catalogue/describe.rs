@@ -155,6 +155,13 @@ const OPTIONS: &[(&str, &str, &str, &str)] = &[
         "how strongly costs count: 0 not at all, 1 as improvement per unit of cost",
         AT_LEAST_0,
     ),
+    ("auto", "least_share", "what a trial counts as at least, in full runs", "a number from 0.001 to 1"),
+    (
+        "auto",
+        "pace",
+        "whether a trial also costs its place where their number is limited, so that cheap ones do not use them up",
+        YES_NO,
+    ),
     ("auto", "bend", "whether values far above the best are bent where that is likelier", YES_NO),
     (
         "auto",
