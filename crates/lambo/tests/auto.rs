@@ -365,6 +365,19 @@ fn in_a_graph_what_failed_is_drawn_anew_before_what_was_only_kept_for_long() {
 }
 
 #[test]
+fn in_a_graph_a_branch_that_breaks_again_and_again_is_the_one_that_moves() {
+    let space = given(&[1.0; 3]).wired(&[vec![], vec![], vec![0, 1]]).unwrap();
+    let mut study = study(&space, AutoOptions::default(), CostModel::Cache);
+    let mut firsts: Vec<Vec<Value>> = Vec::new();
+    for _ in 0..6 {
+        let trial = study.ask().unwrap();
+        firsts.push(trial.point().values()[space.module_params(0)].to_vec());
+        study.tell(trial.fail("broke").broken_in(0)).unwrap();
+    }
+    assert!(firsts.windows(2).all(|pair| pair[0] != pair[1]), "{firsts:?}");
+}
+
+#[test]
 fn in_a_graph_every_branch_moves_during_the_start() {
     let mut after = vec![Vec::new(); 5];
     after.push((0..5).collect());

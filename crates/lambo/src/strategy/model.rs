@@ -11,7 +11,7 @@ use super::bend::Bend;
 use super::stream::{Purpose, seed_of};
 use super::{Belief, Proposal, StrategyError, View};
 use crate::acquisition::{Acquisition, Objective, Surface};
-use crate::space::{Batch, Space};
+use crate::space::{Axis, Batch, Space};
 use crate::surrogate::{Family, Fantasy, Fit, GaussianProcess, Hyper, OutputScale};
 use crate::trial::Trial;
 
@@ -306,9 +306,16 @@ fn fit(
         let variance = (variance / (scale.scale * scale.scale)).clamp(LEAST_NOISE, 1e6);
         fit.bounds.noise_variance = (variance, variance);
     }
+    // How alike two values of a choice are says nothing about how quickly a number matters.
+    fit.strangers = space.axes().iter().map(|axis| is_choice(*axis)).collect();
     fit.warm = warm;
     fit.seed = seed;
     fit
+}
+
+/// Whether a coordinate codes a choice, a bool or anything else of two values.
+fn is_choice(axis: Axis) -> bool {
+    matches!(axis, Axis::OneHot { .. } | Axis::Grid { len: 2 })
 }
 
 /// From the metric's units to those of standardised values.

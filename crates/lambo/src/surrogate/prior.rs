@@ -50,14 +50,21 @@ impl Priors {
     }
 
     /// The density of lengthscales by their logarithms, as terms whose sum is its logarithm up to a constant, each with the derivative of that sum
-    /// in the logarithm.
-    pub fn each_lengthscale<'a>(&self, logs: &'a [f64]) -> impl Iterator<Item = (f64, f64)> + use<'a> {
-        let (prior, count) = (self.lengthscale, logs.len() as f64);
-        let common = self.stray.filter(|_| logs.len() > 1).map(|stray| {
-            let mean = logs.iter().sum::<f64>() / count;
+    /// in the logarithm. Those that `strangers` says are no relatives of anybody; beyond its end there are none.
+    pub fn each_lengthscale<'a>(
+        &self,
+        logs: &'a [f64],
+        strangers: &'a [bool],
+    ) -> impl Iterator<Item = (f64, f64)> + use<'a> {
+        let prior = self.lengthscale;
+        let is_kin = |d: usize| !strangers.get(d).copied().unwrap_or(false);
+        let kin = || logs.iter().enumerate().filter(move |(d, _)| is_kin(*d)).map(|(_, log)| log);
+        let count = kin().count() as f64;
+        let common = self.stray.filter(|_| count > 1.0).map(|stray| {
+            let mean = kin().sum::<f64>() / count;
             (stray, mean, prior.log_density(mean))
         });
-        logs.iter().map(move |&log| match common {
+        logs.iter().enumerate().map(move |(d, &log)| match common.filter(|_| is_kin(d)) {
             None => prior.log_density(log),
             // The mean moves with every logarithm, too, but deviations from it sum to nothing.
             Some((stray, mean, (density, slope))) => {
@@ -75,13 +82,14 @@ mod tests {
     #[test]
     fn relatives_share_a_prior_and_the_derivatives_are_right() {
         let kin = Priors { stray: Some(0.3), ..Priors::dimension_scaled(3) };
-        let total =
-            |priors: &Priors, logs: &[f64]| priors.each_lengthscale(logs).map(|term| term.0).sum::<f64>();
+        let total = |priors: &Priors, logs: &[f64]| {
+            priors.each_lengthscale(logs, &[]).map(|term| term.0).sum::<f64>()
+        };
         let (alone, _) = kin.lengthscale.log_density(0.7);
         assert!((total(&kin, &[0.7; 3]) - alone).abs() < 1e-12);
         let (logs, h) = ([0.1, 0.9, -0.4], 1e-6);
         assert!(total(&kin, &logs) < total(&kin, &[0.2; 3]));
-        for (d, (_, slope)) in kin.each_lengthscale(&logs).enumerate() {
+        for (d, (_, slope)) in kin.each_lengthscale(&logs, &[]).enumerate() {
             let (mut up, mut down) = (logs, logs);
             up[d] += h;
             down[d] -= h;
@@ -90,6 +98,16 @@ mod tests {
         let strangers = Priors::dimension_scaled(3);
         let sum: f64 = logs.iter().map(|log| strangers.lengthscale.log_density(*log).0).sum();
         assert_eq!(total(&strangers, &logs), sum);
+    }
+
+    #[test]
+    fn a_stranger_among_relatives_has_a_prior_of_its_own() {
+        let kin = Priors { stray: Some(0.3), ..Priors::dimension_scaled(3) };
+        let logs = [0.1, 5.0, 0.3];
+        let with: Vec<(f64, f64)> = kin.each_lengthscale(&logs, &[false, true]).collect();
+        assert_eq!(with[1], kin.lengthscale.log_density(5.0));
+        let without: Vec<(f64, f64)> = kin.each_lengthscale(&[0.1, 0.3], &[]).collect();
+        assert_eq!([with[0], with[2]], [without[0], without[1]]);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! What a trial costs beside its stages: its place among those that are left.
 //!
 //! ```text
-//! w = max(0, a − c̄)      a what each trial that is left may cost,  c̄ what those so far have cost on average
+//! w = max(0, a − c̄)      c̄ what trials so far have cost on average
+//! a = (budget − spent)/(trials left), at most a full run; without a budget of cost a fifth of a full run
 //! ```
 //!
 //! A study that may ask for few trials and spend much would otherwise use them up beside the cheapest stage: improvement per cost knows no limit but that of cost.
@@ -12,18 +13,25 @@ use super::super::View;
 /// What a trial may cost where their number alone is limited, in full runs: whoever gives no limit of cost still wants it spent with care.
 const FAIR_SHARE: f64 = 0.2;
 
-/// w, where a full run costs `full`; nothing where the number of trials has no limit.
+/// w, where a full run costs `full`; nothing where the number of trials has no limit, or where nobody knows what anything costs.
+///
+/// Trials that are open have their place already; what they will cost is not known, and is taken to be what others cost.
 pub(super) fn overhead(view: &View<'_>, full: f64) -> f64 {
+    if view.costs.is_none() {
+        return 0.0;
+    }
     let asked = view.trials.len();
     let Some(left) = view.most_trials.map(|most| most.saturating_sub(asked).max(1) as f64) else {
         return 0.0;
     };
+    let told = view.trials.iter().filter(|trial| !trial.is_open()).count();
+    let mean = view.spent / told.max(1) as f64;
+    let spent = view.spent + mean * (asked - told) as f64;
     let may_cost = match view.budget {
-        Some(budget) => ((budget - view.spent) / left).min(full),
+        Some(budget) => ((budget - spent) / left).min(full),
         None => FAIR_SHARE * full,
     };
-    let told = view.trials.iter().filter(|trial| !trial.is_open()).count().max(1) as f64;
-    (may_cost - view.spent / told).max(0.0)
+    (may_cost - mean).max(0.0)
 }
 
 #[cfg(test)]
@@ -34,17 +42,30 @@ mod tests {
 
     /// w after ten trials that cost so much together, with these limits and full runs that cost 2.
     fn after_ten(spent: f64, budget: Option<f64>, most_trials: Option<usize>) -> f64 {
+        after(10, 0, Some(&[2.0]), spent, budget, most_trials)
+    }
+
+    /// The same after so many trials, and so many that are open.
+    fn after(
+        told: u64,
+        open: u64,
+        costs: Option<&[f64]>,
+        spent: f64,
+        budget: Option<f64>,
+        most_trials: Option<usize>,
+    ) -> f64 {
         let param = Param::float("x", 0.0, 1.0).unwrap();
         let space = Space::new([Module::new("only", [param]).unwrap()]).unwrap();
-        let told = |i: u64| {
-            let point = space.point([("x", i as f64 / 10.0)]).unwrap();
-            Trial::Observed(Proposed::new(TrialId::new(i), point).observe(0.0).unwrap())
+        let trial = |i: u64| {
+            let point = space.point([("x", i as f64 / 100.0)]).unwrap();
+            let trial = Proposed::new(TrialId::new(i), point);
+            if i < told { Trial::Observed(trial.observe(0.0).unwrap()) } else { Trial::Proposed(trial) }
         };
-        let trials: Vec<Trial> = (0..10).map(told).collect();
+        let trials: Vec<Trial> = (0..told + open).map(trial).collect();
         let view = View {
             space: &space,
             trials: &trials,
-            costs: None,
+            costs,
             cost_model: CostModel::Previous,
             history: &RunHistory::new(),
             spent,
@@ -71,5 +92,13 @@ mod tests {
         assert_eq!(after_ten(2.0, None, None), 0.0);
         assert!((after_ten(2.0, None, Some(30)) - 0.2).abs() < 1e-12);
         assert_eq!(after_ten(8.0, None, Some(30)), 0.0);
+    }
+
+    #[test]
+    fn open_trials_have_their_place_and_count_as_dear_as_others() {
+        // Ten more trials are left than the five that are open: 18 − 5 · 0.2 for 15.
+        let open = after(10, 5, Some(&[2.0]), 2.0, Some(20.0), Some(30));
+        assert!((open - (17.0 / 15.0 - 0.2)).abs() < 1e-12, "{open}");
+        assert_eq!(after(10, 5, None, 0.0, None, Some(30)), 0.0);
     }
 }

@@ -180,8 +180,6 @@ impl Start {
         };
         let own = lineage(point);
         let behind = || view.trials.iter().filter(|trial| lineage(trial.point()) == own);
-        let failures = behind().filter(|trial| trial.is_failed()).count();
-        let vain = failures >= PATIENCE && !behind().any(|trial| trial.value().is_some());
         // What a stage without parameters was given is what the tunable one before it made.
         let blamed = |failed: &Failed| {
             // A trial whose stages all finished and that has no value failed in the last one.
@@ -190,8 +188,14 @@ impl Start {
             let feeding = tunable(space).filter(|&k| k <= stage && self.wiring.feeds(k, stage)).last();
             feeding.or_else(|| tunable(space).next())
         };
-        let failed_in = |trial: &Trial| matches!(trial, Trial::Failed(failed) if blamed(failed) == Some(m));
-        vain || behind().any(failed_in)
+        // What broke elsewhere says nothing about what this module made.
+        let breaks = behind().filter_map(|trial| match trial {
+            Trial::Failed(failed) => blamed(failed),
+            _ => None,
+        });
+        let breaks: Vec<usize> = breaks.filter(|&broke| self.wiring.feeds(m, broke)).collect();
+        let vain = breaks.len() >= PATIENCE && !behind().any(|trial| trial.value().is_some());
+        vain || breaks.contains(&m)
     }
 
     /// A draw of module `first` and of what it feeds, the others as in the trial before.
