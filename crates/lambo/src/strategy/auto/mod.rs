@@ -7,7 +7,7 @@
 //! ```
 //!
 //! - Prefixes are those of the previous point and, with a cache, of the best points; one of them keeps nothing.
-//! - Where the number of trials is limited, too, a trial also costs its place among them                          (pace.rs)
+//! - Where the number of trials is limited, a trial also costs its place among them                               (pace.rs)
 //! - A trial that the rest of the budget cannot pay for is not proposed while there is one that it can.
 //! - A point that was tried already is not proposed while there is another.
 //! - Costs are given, learnt from the runs that were measured, or equal where nobody knows them.

@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn open_trials_have_their_place_and_count_as_dear_as_others() {
-        // Ten more trials are left than the five that are open: 18 − 5 · 0.2 for 15.
+        // Of 30 trials 15 are left, and 18 less what the five open ones will cost: 5 · 0.2.
         let open = after(10, 5, Some(&[2.0]), 2.0, Some(20.0), Some(30));
         assert!((open - (17.0 / 15.0 - 0.2)).abs() < 1e-12, "{open}");
         assert_eq!(after(10, 5, None, 0.0, None, Some(30)), 0.0);
