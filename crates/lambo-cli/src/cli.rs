@@ -109,7 +109,7 @@ pub struct RunArgs {
     /// Show what would run next, without running or writing anything.
     #[arg(long)]
     pub dry_run: bool,
-    /// Go on although commands or inputs have changed since the earlier trials.
+    /// Go on although commands, inputs or options of the strategy have changed since the earlier trials.
     #[arg(long)]
     pub accept_changes: bool,
     /// Only warnings and errors.

@@ -123,10 +123,12 @@ A plan is a TOML file:
   split = [3, 3]                variables of each module
   costs = [10, 1]               what each module costs
   cost_spread = 0.5             if there: costs are measured, not given, and vary by so much in their logarithm
+  choices = [3, 0, 0, 0, 0, 4]  if there: variables that are so many choices without an order; 0 leaves a number
+  steps = 25                    if there: the metric moves in so many steps
   noise = 0.01                  standard deviation on values in [0, 1]; default 0.01
   cost_model = \"previous\"       outputs at hand: of the trial before (default), or of all trials (\"cache\")
   budget = 60                   what a run may spend, in full runs of the pipeline, starting points included
-  trials = 200                  if there: a run also ends after so many trials
+  trials = 200                  if there: a run also ends after so many trials; without a budget strategies are told of these alone
   until = 0.05                  if there: a run is over at this regret, and only summary.json is written, for costs to be compared
   start = { uniform = 15 }      or { sobol = 15 } or { nested = { points = 15, every = 3 } }; default uniform = 15
   lambda = 0.1                  weight of cost in the movement regret; default 0.1

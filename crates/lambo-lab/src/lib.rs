@@ -1,5 +1,6 @@
 //! The laboratory around the `lambo` engine: what experiments, tests and benches share.
 //!
+//! - [`coarse`]: variables that are choices and metrics that move in steps.
 //! - [`evidence`]: slow runs that back what is claimed of the engine.
 //! - [`experiment`]: strategies on one problem under the same rules: plans, runs, curves, figures, comparisons.
 //! - [`peers`]: optimisers from outside, which play on the same problems and take part in the figures.
@@ -13,6 +14,7 @@
 
 pub mod cli;
 mod clock;
+pub mod coarse;
 pub mod evidence;
 pub mod experiment;
 pub mod peers;

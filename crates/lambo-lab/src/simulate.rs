@@ -1,5 +1,6 @@
 //! Runs of a strategy on a test problem that is split into modules: what it tried, what that was worth and what it cost.
 
+use crate::coarse::Coarse;
 use crate::problems::{Problem, TableParam};
 use anyhow::{Result, ensure};
 use lambo::space::{Cost, Module, Movement, Param, Point, Space, Value};
@@ -23,6 +24,8 @@ pub struct Pipeline {
     pub noise: f64,
     /// If there is one, costs are measured and not given, and vary by this in their logarithm; see [`Pipeline::stage_cost`].
     pub spread: Option<f64>,
+    /// Variables that are choices, and steps of the metric.
+    pub coarse: Coarse,
 }
 
 /// One trial of a run.
@@ -56,7 +59,8 @@ impl Pipeline {
             noise >= 0.0 && noise.is_finite(),
             "the noise is {noise}; give a finite number of at least 0"
         );
-        Ok(Self { problem, split: split.to_vec(), costs: costs.to_vec(), noise, spread: None })
+        let (split, costs, coarse) = (split.to_vec(), costs.to_vec(), Coarse::default());
+        Ok(Self { problem, split, costs, noise, spread: None, coarse })
     }
 
     /// What can be tuned: x1, x2, … in modules m1, m2, …; of a table, the indices of its grid under its own names.
@@ -72,10 +76,7 @@ impl Pipeline {
         }
         let mut first = 0;
         let modules = self.split.iter().zip(&self.costs).enumerate().map(|(m, (&count, &c))| {
-            let variable = |i: usize| {
-                let (low, high) = self.problem.interval(i);
-                Param::float(&format!("x{}", i + 1), low, high)
-            };
+            let variable = |i: usize| self.coarse.param(&self.problem, i);
             let params = (first..first + count).map(variable).collect::<Result<Vec<_>, _>>()?;
             first += count;
             Ok(Module::new(&format!("m{}", m + 1), params)?.cost(cost(c))?)
@@ -83,15 +84,16 @@ impl Pipeline {
         Ok(Space::new(modules.collect::<Result<Vec<_>>>()?)?)
     }
 
-    /// The problem's own coordinates of a point: numbers, or indices of a table.
+    /// The problem's own coordinates of a point: numbers, those that choices stand for, or indices of a table.
     pub fn coordinates(&self, point: &Point) -> Vec<f64> {
-        let number = |value: &Value| value.as_float().or_else(|| value.as_int().map(|index| index as f64));
-        point.values().iter().filter_map(number).collect()
+        let coordinate = |(i, value): (usize, &Value)| self.coarse.coordinate(&self.problem, i, value);
+        point.values().iter().enumerate().filter_map(coordinate).collect()
     }
 
     /// The normalised value at a point, without noise.
     pub fn value(&self, point: &Point) -> Result<f64> {
-        Ok(self.problem.normalise(self.problem.evaluate(&self.coordinates(point))?))
+        let value = self.problem.evaluate(&self.coordinates(point))?;
+        Ok(self.coarse.metric(self.problem.normalise(value)))
     }
 
     /// What module `m` costs at a point: c_m exp(s sin 2πū), with s the spread and ū the mean of the module's own coordinates in [0, 1].

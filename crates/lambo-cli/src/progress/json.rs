@@ -41,6 +41,9 @@ impl Watcher for Json {
                 "log": log, "again": again,
             }),
             News::BegunWith { strategy } => json!({"news": "begun-with", "strategy": strategy}),
+            News::OtherOptions { before, now } => {
+                json!({"news": "other-options", "before": before, "now": now})
+            }
             News::Damaged { stage, problem } => {
                 json!({"news": "damaged-output", "stage": stage, "problem": problem})
             }

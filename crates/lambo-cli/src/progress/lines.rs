@@ -107,6 +107,12 @@ pub fn trouble(news: &News<'_>) -> Option<String> {
                 "{warning}: the study was begun with the strategy {strategy} and goes on with it; give it a new `name` to begin afresh"
             ))
         }
+        News::OtherOptions { before, now } => {
+            let warning = paint(WARNING, "warning");
+            Some(format!(
+                "{warning}: the study was begun with other options of its strategy ({before}, and now {now}) and goes on with those of now; give it a new `name` to begin afresh"
+            ))
+        }
         News::Damaged { stage, problem } => {
             let warning = paint(WARNING, "warning");
             Some(format!(

@@ -211,3 +211,31 @@ fn a_study_goes_on_with_the_strategy_that_it_was_begun_with_and_says_so() {
     lab.write(&THREE.replace("\"lambo\"", "\"pbgi\""));
     assert!(text(&lab.lambo(&["run"]).stderr).contains("whose strategy is `lambo`"));
 }
+
+#[test]
+fn options_that_the_file_leaves_to_lambo_may_be_others_in_another_release_and_those_it_gives_may_not() {
+    // A study with an option of its own stands for one of a release with other defaults.
+    let with = |trials: u32, share: &str| {
+        THREE.replace("trials = 40", &format!("trials = {trials}")).replace("\"lambo\"", "\"auto\"")
+            + &format!("\n[study.options]\n{share}\n")
+    };
+    let without = |trials: u32| with(trials, "").replace("[study.options]", "");
+    let lab = Lab::new(&with(12, "least_share = 0.02"));
+    lab.done(&["run"]);
+    lab.write(&without(13));
+    let output = lab.lambo(&["run"]);
+    let warned = text(&output.stderr);
+    assert!(output.status.success(), "{warned}");
+    let named = "(`least_share: 0.02`, and now `least_share: 0.05`)";
+    assert!(warned.contains(named) && !warned.contains("AutoOptions"), "{warned}");
+    assert_eq!(lab.json(&["status", "--json"])["trials"], 13);
+
+    lab.write(&with(14, "least_share = 0.1"));
+    let refused = text(&lab.lambo(&["run"]).stderr);
+    let named = "whose options is `least_share: 0.02`, but here it is `least_share: 0.1`";
+    assert!(refused.contains(named) && refused.contains("--accept-changes"), "{refused}");
+    // What can be said without going on is said all the same.
+    assert!(lab.json(&["status", "--json"])["forecast"].is_object());
+    assert!(lab.done(&["run", "--accept-changes", "--json"]).contains("\"news\":\"other-options\""));
+    assert_eq!(lab.json(&["status", "--json"])["trials"], 14);
+}

@@ -25,8 +25,10 @@ pub struct Plan {
     pub pipeline: Pipeline,
     /// Which earlier outputs are at hand.
     pub cost_model: CostModel,
-    /// What a run may spend, in runs of the whole pipeline.
+    /// What a run may spend, in runs of the whole pipeline; as much as its trials can, where they alone are limited.
     pub budget: f64,
+    /// Whether strategies are told of that budget: not where trials alone are limited.
+    pub limits_cost: bool,
     /// How many trials a run may have, whatever they cost.
     pub trials: Option<usize>,
     /// The regret at which a run is over: then its costs are compared, and not what it does with the rest of the budget.
@@ -127,13 +129,22 @@ impl Plan {
         };
         let (noise, spread) = (given(&plan.noise, "noise")?, given(&plan.cost_spread, "cost_spread")?);
         let (pipeline, about_modules) = subject::pipeline(file, &plan, noise, spread, &at)?;
-        let budget = *plan.budget.get_ref();
-        if !(budget.is_finite() && budget > 0.0) {
-            return Err(at(
-                plan.budget.span(),
-                format!("`budget` is {budget}; give a number of full pipeline runs above 0"),
-            ));
-        }
+        let trials = plan.trials.as_ref().map(|trials| count(trials, "trials")).transpose()?;
+        let budget = match (&plan.budget, trials) {
+            (Some(given), _) => match *given.get_ref() {
+                budget if budget.is_finite() && budget > 0.0 => budget,
+                budget => {
+                    let problem =
+                        format!("`budget` is {budget}; give a number of full pipeline runs above 0");
+                    return Err(at(given.span(), problem));
+                }
+            },
+            (None, Some(trials)) => trials as f64,
+            (None, None) => {
+                let problem = "missing field `budget`: say how many full pipeline runs a run may spend, or give `trials`";
+                return Err(at(0..0, problem.to_owned()));
+            }
+        };
         let checked = |start: &Spanned<StartFile>| {
             let checked = start.get_ref().start();
             if let Start::Design(design) = checked {
@@ -151,7 +162,6 @@ impl Plan {
                 ));
             }
         };
-        let trials = plan.trials.as_ref().map(|trials| count(trials, "trials")).transpose()?;
         let sims = plan.sims.as_ref().map_or(Ok(SIMS), |sims| count(sims, "sims"))?;
         let space = pipeline.space().map_err(|error| at(about_modules, format!("{error:#}")))?;
 
@@ -219,6 +229,7 @@ impl Plan {
                 _ => CostModel::Previous,
             },
             budget,
+            limits_cost: plan.budget.is_some(),
             trials,
             until: given(&plan.until, "until")?,
             start,
@@ -316,6 +327,13 @@ impl Plan {
         // Left out where it is not given: runs of plans without it stay what they were.
         if let Some(until) = self.until {
             conditions["until"] = json!(until);
+        }
+        let coarse = &self.pipeline.coarse;
+        if !coarse.is_plain() {
+            conditions["coarse"] = json!({ "choices": coarse.choices, "steps": coarse.steps });
+        }
+        if !self.limits_cost {
+            conditions["budget"] = Value::Null;
         }
         // A table that was computed anew has the same name.
         if let Some(table) = self.pipeline.problem.table() {

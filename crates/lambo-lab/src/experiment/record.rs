@@ -82,7 +82,8 @@ impl Record {
             }
         };
         let (conditions, settings) = (plan.conditions(entry), strategy.settings());
-        let rules = StopRules { cost: Some(plan.budget_cost()), trials, ..StopRules::default() };
+        let cost = plan.limits_cost.then(|| plan.budget_cost());
+        let rules = StopRules { cost, trials, ..StopRules::default() };
         let mut study = Study::new(space, strategy).cost_model(plan.cost_model)?.stop(rules)?.label(
             &entry.strategy,
             strategy_seed,

@@ -51,12 +51,21 @@ pub struct Summary {
     /// If there: costs are measured, and vary by so much in their logarithm.
     #[serde(default)]
     pub cost_spread: Option<f64>,
+    /// Choices of each variable, 0 where it is a number; left out where all are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<usize>,
+    /// If there: the metric moves in so many steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<usize>,
     /// If there: a run also ends after so many trials.
     #[serde(default)]
     pub max_trials: Option<usize>,
     /// If there: a run is over at this regret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<f64>,
+    /// Whether strategies were told of the budget: not where trials alone were limited.
+    #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
+    pub limits_cost: bool,
     /// What a run may spend, in full runs of the pipeline.
     pub budget_full_runs: f64,
     /// The same in units of cost.
@@ -82,6 +91,11 @@ pub struct Summary {
     pub table: Option<TableFacts>,
     /// By label.
     pub strategies: BTreeMap<String, Outcome>,
+}
+
+/// Summaries of older releases do not say it.
+fn yes() -> bool {
+    true
 }
 
 /// A table in short.
@@ -196,8 +210,11 @@ impl Summary {
             cost_model: plan.cost_model_name().to_owned(),
             noise: plan.pipeline.noise,
             cost_spread: plan.pipeline.spread,
+            choices: plan.pipeline.coarse.choices.clone(),
+            steps: plan.pipeline.coarse.steps,
             max_trials: plan.trials,
             until: plan.until,
+            limits_cost: plan.limits_cost,
             budget_full_runs: plan.budget,
             budget: plan.budget_cost(),
             start: start::describe(plan.start),
@@ -250,7 +267,8 @@ impl Summary {
     pub fn rules(&self) -> impl PartialEq + use<> {
         (
             (self.problem.clone(), self.split.clone(), self.costs.clone(), self.cost_model.clone()),
-            (self.noise, self.cost_spread, self.budget, self.max_trials, self.until),
+            (self.noise, self.cost_spread, self.choices.clone(), self.steps),
+            (self.budget, self.limits_cost, self.max_trials, self.until),
             (self.start.clone(), self.seed, self.lambda, self.table.as_ref().map(|t| t.fingerprint.clone())),
         )
     }

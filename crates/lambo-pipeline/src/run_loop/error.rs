@@ -37,7 +37,8 @@ pub enum RunError {
     },
     /// The study's events do not fit the file.
     #[error(
-        "study `{study}` cannot be continued with this file: {source}\nrestore the file, or give the study a new `name` to begin afresh (stages that did not change are reused)"
+        "study `{study}` cannot be continued with this file: {source}\nrestore the file, or give the study a new `name` to begin afresh (stages that did not change are reused){}",
+        options_hint(.source)
     )]
     Replay {
         /// The study.
@@ -104,6 +105,17 @@ fn room(error: &std::io::Error) -> &'static str {
     match error.raw_os_error() {
         Some(23 | 24) => "; raise the limit on open files (`ulimit -n`) or use fewer workers",
         Some(11 | 12) => "; too many processes or too little memory: use fewer workers",
+        _ => "",
+    }
+}
+
+/// Other options are the user's to accept; another space or seed makes another study.
+fn options_hint(source: &StudyError) -> &'static str {
+    match source {
+        StudyError::Differs { what: "options", .. } => {
+            "; with `--accept-changes` it goes on with the options of now"
+        }
+        StudyError::Event { problem, .. } => options_hint(problem),
         _ => "",
     }
 }

@@ -14,6 +14,13 @@ pub enum News<'a> {
         /// Its name.
         strategy: &'a str,
     },
+    /// The strategy has other options than those that the study was begun with, and goes on with them.
+    OtherOptions {
+        /// The first that differs, as the study was begun.
+        before: &'a str,
+        /// The same as it is now.
+        now: &'a str,
+    },
     /// A trial begins.
     Asked {
         /// It.

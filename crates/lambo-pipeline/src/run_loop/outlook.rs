@@ -33,7 +33,7 @@ pub struct Outlook {
 pub fn outlook(pipeline: &Pipeline, records: &[Stamped]) -> Result<Outlook, String> {
     // A file that was changed may not fit the journal any more; `run` says all about it, here a line will do.
     let line = |text: String| text.lines().next().unwrap_or_default().to_owned();
-    let study = replayed(pipeline, records).map_err(|error| line(error.to_string()))?;
+    let study = replayed(pipeline, records, true).map_err(|error| line(error.to_string()))?;
     let seconds = unit(pipeline) == CostUnit::Seconds;
     let horizon = if seconds { Horizon::Cost(HOUR) } else { Horizon::FullRuns(FULL_RUNS) };
     let forecast = study.forecast(horizon).map_err(|why| why.to_string())?;

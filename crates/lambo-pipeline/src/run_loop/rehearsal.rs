@@ -47,7 +47,7 @@ pub struct StagePlan {
 
 /// What the next session would do first; `None` if the study is complete.
 pub fn rehearse(pipeline: &Pipeline) -> Result<Option<Rehearsal>, RunError> {
-    let mut study = replayed(pipeline, &records(pipeline)?)?;
+    let mut study = replayed(pipeline, &records(pipeline)?, pipeline.study.options.is_empty())?;
     let open = study.open().next().cloned();
     let resumed = open.is_some();
     let trial = match open {

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use lambo::space::CostModel;
 use lambo::strategy::configured;
-use lambo::study::{Event, Study, StudyError};
+use lambo::study::{Event, Study, StudyError, differing_option};
 use lambo::trial::Proposed;
 
 use super::definition::{changes, definition};
@@ -29,7 +29,7 @@ use crate::stop::Stop;
 pub struct SessionOptions {
     /// Trials at a time.
     pub workers: usize,
-    /// Go on although the pipeline is not the one that the earlier trials ran.
+    /// Go on although the pipeline, or the strategy's options, are not those of the earlier trials.
     pub accept_changes: bool,
     /// How to end before the budget does.
     pub stop: Stop,
@@ -98,7 +98,12 @@ impl<'a> Session<'a> {
             check_unchanged(name, &records, &now)?;
         }
         let mut summary = Summary::of(&records);
-        let study = replayed(pipeline, &records)?;
+        // Options that the file leaves to lambo may be others in another release.
+        let lenient = options.accept_changes || pipeline.study.options.is_empty();
+        let study = replayed(pipeline, &records, lenient)?;
+        if let Some((before, now)) = other_options(pipeline, &records)? {
+            watcher.see(&News::OtherOptions { before: &before, now: &now });
+        }
         if let Some(strategy) = begun_with(pipeline, &records) {
             watcher.see(&News::BegunWith { strategy });
         }
@@ -210,19 +215,39 @@ pub fn study(pipeline: &Pipeline, strategy: &str) -> Result<Study, StudyError> {
         .stop(plan.budget.rules())
 }
 
+/// The strategy that a study was begun with, and its options.
+fn begun(records: &[Stamped]) -> Option<(&str, &str)> {
+    records.iter().find_map(|stamped| match stamped.record.event() {
+        Some(Event::Started { strategy, options, .. }) => Some((strategy.as_str(), options.as_str())),
+        _ => None,
+    })
+}
+
 /// Another strategy than lambo's own choice, with which a study was begun whose file now leaves the choice to lambo.
 fn begun_with<'a>(pipeline: &Pipeline, records: &'a [Stamped]) -> Option<&'a str> {
     let plan = &pipeline.study;
-    let begun_with = records.iter().find_map(|stamped| match stamped.record.event() {
-        Some(Event::Started { strategy, .. }) => Some(strategy.as_str()),
-        _ => None,
-    });
-    begun_with.filter(|begun_with| plan.is_auto() && *begun_with != plan.engine_strategy())
+    let (strategy, _) = begun(records)?;
+    (plan.is_auto() && strategy != plan.engine_strategy()).then_some(strategy)
 }
 
-pub(super) fn replayed(pipeline: &Pipeline, records: &[Stamped]) -> Result<Study, RunError> {
+/// The first option that the study was begun with and does not have now, both as text.
+fn other_options(pipeline: &Pipeline, records: &[Stamped]) -> Result<Option<(String, String)>, StudyError> {
+    let Some((strategy, options)) = begun(records) else { return Ok(None) };
+    let plan = &pipeline.study;
+    let now = configured(strategy, &pipeline.space, &plan.options, plan.seed)?.settings();
+    Ok(differing_option(options, &now))
+}
+
+/// The study that the records tell of; a lenient one goes on with other options than it was begun with.
+pub(super) fn replayed(pipeline: &Pipeline, records: &[Stamped], lenient: bool) -> Result<Study, RunError> {
     let strategy = begun_with(pipeline, records).unwrap_or(pipeline.study.engine_strategy());
-    let study = study(pipeline, strategy)?;
+    let mut study = study(pipeline, strategy)?;
+    if let Some((begun_with, options)) = begun(records)
+        && lenient
+        && begun_with == strategy
+    {
+        study = study.label(strategy, pipeline.study.seed, options)?;
+    }
     let name = pipeline.study.name.clone();
     study
         .replay(records.iter().filter_map(|stamped| stamped.record.event()).cloned())

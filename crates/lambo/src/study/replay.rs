@@ -4,6 +4,7 @@ use super::Study;
 use super::error::StudyError;
 use super::event::{Event, FORMAT};
 use super::fingerprint::first_difference;
+use super::options::differing_option;
 use crate::strategy::Proposal;
 use crate::trial::TrialId;
 
@@ -67,10 +68,10 @@ impl Study {
         }
         for ((what, events), (_, study)) in theirs.into_iter().zip(ours) {
             if events != study {
-                let (events, study) = if what == "space" {
-                    first_difference(&events, &study)
-                } else {
-                    (quoted(events), quoted(study))
+                let (events, study) = match what {
+                    "space" => first_difference(&events, &study),
+                    "options" => differing_option(&events, &study).unwrap_or((events, study)),
+                    _ => (quoted(events), quoted(study)),
                 };
                 return Err(StudyError::Differs { what, events, study });
             }

@@ -2,6 +2,7 @@
 
 use super::file::PlanFile;
 use super::{NOISE, Plan, PlanError};
+use crate::coarse::Coarse;
 use crate::problems::{Problem, Table};
 use crate::simulate::Pipeline;
 use std::ops::Range;
@@ -42,8 +43,9 @@ pub(super) fn pipeline(
     let costs = costs(&problem, split.len(), plan.costs.as_ref(), named.clone(), at)?;
     let place = plan.costs.as_ref().map_or(named, Spanned::span);
     // A table is as certain as what it was computed with.
+    let coarse = coarse(&problem, plan, at)?;
     let noise = noise.unwrap_or(if problem.table().is_some() { 0.0 } else { NOISE });
-    Ok((Pipeline { problem, split, costs, noise, spread }, place))
+    Ok((Pipeline { problem, split, costs, noise, spread, coarse }, place))
 }
 
 /// Variables of each module: of a table, its own.
@@ -111,4 +113,33 @@ fn costs(
         return Err(at(given.span(), problem));
     }
     Ok(costs.clone())
+}
+
+/// Which variables are choices, and the steps of the metric: of functions, and where nobody from outside plays, whose games know numbers alone.
+fn coarse(problem: &Problem, plan: &PlanFile, at: At<'_>) -> Result<Coarse, PlanError> {
+    /// More is as good as a number.
+    const MOST: usize = 100;
+    let place = plan.choices.as_ref().map(Spanned::span).or(plan.steps.as_ref().map(Spanned::span));
+    let Some(place) = place else { return Ok(Coarse::default()) };
+    if problem.table().is_some() {
+        return Err(at(place, "a table has its own values; leave `choices` and `steps` out".to_owned()));
+    }
+    if plan.peers.is_some() {
+        let problem = "peers play on plain functions; leave out `[peers]`, or `choices` and `steps`";
+        return Err(at(place, problem.to_owned()));
+    }
+    let choices = plan.choices.as_ref().map_or(&[][..], |choices| choices.get_ref());
+    let fits = choices.is_empty() || choices.len() == problem.dim();
+    if !fits || choices.iter().any(|count| *count == 1 || *count > MOST) {
+        let problem = format!(
+            "`choices` needs {} numbers, one per variable: 0 where it stays a number, or from 2 to {MOST}",
+            problem.dim()
+        );
+        return Err(at(place, problem));
+    }
+    let steps = plan.steps.as_ref().map(|steps| *steps.get_ref());
+    if steps == Some(0) {
+        return Err(at(place, "`steps` is 0; give the number of steps of the metric".to_owned()));
+    }
+    Ok(Coarse { choices: choices.to_vec(), steps })
 }

@@ -1,17 +1,15 @@
 //! What a trial costs beside its stages: its place among those that are left.
 //!
 //! ```text
-//! w = max(0, a − c̄)      c̄ what trials so far have cost on average
-//! a = (budget − spent)/(trials left), at most a full run; without a budget of cost a fifth of a full run
+//! w = max(0, a − c̄)      a = (budget − spent)/(trials left), at most a full run; c̄ what trials so far have cost on average
+//! w = a full run         without a budget of cost
 //! ```
 //!
 //! A study that may ask for few trials and spend much would otherwise use them up beside the cheapest stage: improvement per cost knows no limit but that of cost.
-//! As long as trials cost what they may, the money runs out first and their number is free.
+//! As long as trials cost what they may, the money runs out first and their number is free. Where trials alone are limited, they are what is scarce, and costs
+//! decide between trials that promise about as much: with 0.2 to 5 full runs, the more the better the end and the dearer the study (`experiments/auto`).
 
 use super::super::View;
-
-/// What a trial may cost where their number alone is limited, in full runs: whoever gives no limit of cost still wants it spent with care.
-const FAIR_SHARE: f64 = 0.2;
 
 /// w, where a full run costs `full`; nothing where the number of trials has no limit, or where nobody knows what anything costs.
 ///
@@ -24,13 +22,11 @@ pub(super) fn overhead(view: &View<'_>, full: f64) -> f64 {
     let Some(left) = view.most_trials.map(|most| most.saturating_sub(asked).max(1) as f64) else {
         return 0.0;
     };
+    let Some(budget) = view.budget else { return full };
     let told = view.trials.iter().filter(|trial| !trial.is_open()).count();
     let mean = view.spent / told.max(1) as f64;
     let spent = view.spent + mean * (asked - told) as f64;
-    let may_cost = match view.budget {
-        Some(budget) => ((budget - spent) / left).min(full),
-        None => FAIR_SHARE * full,
-    };
+    let may_cost = ((budget - spent) / left).min(full);
     (may_cost - mean).max(0.0)
 }
 
@@ -87,11 +83,11 @@ mod tests {
     }
 
     #[test]
-    fn without_a_limit_of_trials_a_place_costs_nothing_and_without_one_of_cost_it_has_a_fair_share() {
+    fn without_a_limit_of_trials_a_place_costs_nothing_and_without_one_of_cost_a_full_run() {
         assert_eq!(after_ten(2.0, Some(20.0), None), 0.0);
         assert_eq!(after_ten(2.0, None, None), 0.0);
-        assert!((after_ten(2.0, None, Some(30)) - 0.2).abs() < 1e-12);
-        assert_eq!(after_ten(8.0, None, Some(30)), 0.0);
+        assert_eq!(after_ten(2.0, None, Some(30)), 2.0);
+        assert_eq!(after_ten(8.0, None, Some(30)), 2.0);
     }
 
     #[test]
