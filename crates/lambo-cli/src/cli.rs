@@ -49,7 +49,7 @@ pub enum Command {
     Run(RunArgs),
     /// How the study stands and what going on is expected to gain, also while it runs elsewhere.
     #[command(
-        after_help = "Examples:\n  lambo status\n  watch lambo status pipeline.toml\n\nThe forecast is for an hour of stages, or for ten full runs where costs are in a unit of yours; what open trials will bring is not counted."
+        after_help = "Examples:\n  lambo status\n  watch lambo status pipeline.toml\n\nThe forecast is for an hour of stages, or for ten full runs where costs are in a unit of yours, or for the rest of the budget where that is less; what open trials will bring is not counted."
     )]
     Status(FileArgs),
     /// The best trial: its value, its parameters, the outputs of its stages.

@@ -88,7 +88,7 @@ pub fn run(args: &FileArgs) -> Done {
             percent(share)
         );
     }
-    let _ = writeln!(out, "  {}", forecast(&ahead, unit));
+    let _ = writeln!(out, "  {}", forecast(&ahead, unit, standing == "finished"));
     let _ = writeln!(out, "  strategy {} (seed {})", summary.strategy, summary.seed);
     stages(&mut out, &summary, unit);
     now(&mut out, &running);
@@ -118,16 +118,20 @@ fn spent(summary: &Summary, unit: CostUnit, budget: &Budget) -> String {
 }
 
 /// What going on is expected to bring, in a line.
-fn forecast(ahead: &Result<Outlook, String>, unit: CostUnit) -> String {
+fn forecast(ahead: &Result<Outlook, String>, unit: CostUnit, finished: bool) -> String {
     match ahead {
         Err(why) => paint(FAINT, format!("ahead    no forecast: {why}")),
-        Ok(Outlook { horizon_seconds, horizon_full_runs, forecast }) => {
+        Ok(Outlook { rest_of_budget, horizon_seconds, horizon_full_runs, forecast }) => {
             let horizon = match horizon_seconds {
+                _ if *rest_of_budget => {
+                    format!("rest of the budget ({})", format::cost(forecast.horizon, unit))
+                }
                 Some(_) => "next hour".to_owned(),
                 None => format!("next {} full runs", digits(*horizon_full_runs, 3)),
             };
             format!(
-                "ahead    {horizon}: expected gain {} (the model believes in {} now); the best next trial gains {} for {}",
+                "ahead    {}{horizon}: expected gain {} (the model believes in {} now); the best next trial gains {} for {}",
+                if finished { "if you went on, " } else { "" },
                 digits(forecast.expected_gain, 3),
                 number(forecast.incumbent),
                 digits(forecast.next_gain, 3),

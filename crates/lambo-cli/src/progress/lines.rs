@@ -79,7 +79,7 @@ fn warn(text: &str) {
 pub fn opening(facts: &Facts, standing: &Standing) -> String {
     let study = paint(STRONG, &facts.study);
     let workers = if facts.workers > 1 { format!(", {} workers", facts.workers) } else { String::new() };
-    let stages = facts.stages.join(" → ");
+    let stages = &facts.shape;
     if standing.asked == 0 {
         format!("study {study}: {stages}{workers}")
     } else {

@@ -4,7 +4,7 @@ mod bars;
 mod json;
 mod lines;
 
-use lambo_pipeline::file::{Budget, Pipeline};
+use lambo_pipeline::file::{Budget, Pipeline, Stage};
 use lambo_pipeline::record::CostUnit;
 use lambo_pipeline::run_loop::{Standing, Watcher, unit};
 use std::io::IsTerminal;
@@ -18,6 +18,8 @@ pub struct Facts {
     pub metric: String,
     /// Its stages in order.
     pub stages: Vec<String>,
+    /// Who comes after whom, in one line.
+    pub shape: String,
     /// When it ends.
     pub budget: Budget,
     /// What costs are counted in.
@@ -44,6 +46,7 @@ impl Facts {
             study: pipeline.study.name.clone(),
             metric: pipeline.study.metric.clone(),
             stages: pipeline.stages.iter().map(|stage| stage.name.clone()).collect(),
+            shape: shape(&pipeline.stages),
             budget: pipeline.study.budget.clone(),
             unit: unit(pipeline),
             workers,
@@ -60,6 +63,20 @@ impl Facts {
         ];
         parts.into_iter().flatten().reduce(f64::max)
     }
+}
+
+/// `a → b → c` of a chain; of a graph every stage, with those that it comes after.
+fn shape(stages: &[Stage]) -> String {
+    let is_chain = stages.iter().enumerate().all(|(i, stage)| match i {
+        0 => stage.after.is_empty(),
+        _ => stage.after == [i - 1],
+    });
+    let name = |index: &usize| stages.get(*index).map(|stage| stage.name.as_str());
+    let one = |stage: &Stage| match stage.after.iter().filter_map(name).collect::<Vec<_>>() {
+        after if is_chain || after.is_empty() => stage.name.clone(),
+        after => format!("{} (after {})", stage.name, after.join(", ")),
+    };
+    stages.iter().map(one).collect::<Vec<_>>().join(if is_chain { " → " } else { ", " })
 }
 
 /// The view for where the output goes.

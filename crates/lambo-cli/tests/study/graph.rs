@@ -42,7 +42,9 @@ run = ["sh", "-c", 'echo join >> ../outside/runs; read a < "$2/v"; read b < "$3/
 fn branches_run_side_by_side_and_one_does_not_run_for_the_other() {
     // Each branch waits until the other has begun: one after the other they would fail.
     let lab = Lab::new(DIAMOND);
-    lab.done(&["run", "--quiet"]);
+    let said = lab.done(&["run"]);
+    let shape = "source, left (after source), right (after source), join (after left, right)";
+    assert!(said.contains(shape), "{said}");
     let status = lab.json(&["status", "--json"]);
     assert_eq!((&status["observed"], &status["failed"]), (&12.into(), &0.into()), "{status}");
     let runs = lab.runs();

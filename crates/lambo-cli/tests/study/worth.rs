@@ -42,7 +42,8 @@ fn status_says_what_is_ahead_or_why_nobody_knows() {
     lab.done(&["run"]);
     let said = lab.done(&["status"]);
     assert!(
-        said.contains("next 10 full runs: expected gain") && said.contains("the best next trial gains"),
+        said.contains("if you went on, next 10 full runs: expected gain")
+            && said.contains("the best next trial gains"),
         "{said}"
     );
     let status = lab.json(&["status", "--json"]);
@@ -54,6 +55,16 @@ fn status_says_what_is_ahead_or_why_nobody_knows() {
         number("expected_gain") >= 0.0 && number("next_gain") >= 0.0 && number("next_cost") > 0.0,
         "{ahead}"
     );
+
+    // A study that goes on is told of no more than it may spend.
+    lab.write(&THREE.replace("{ trials = 40 }", "{ cost = 1000000 }"));
+    let open = lab.json(&["status", "--json"]);
+    assert_eq!(open["forecast"]["rest_of_budget"], false);
+    let spent = open["spent"].as_f64().unwrap();
+    lab.write(&THREE.replace("{ trials = 40 }", &format!("{{ cost = {} }}", spent + 30.0)));
+    let said = lab.done(&["status"]);
+    assert!(said.contains("rest of the budget (30"), "{said}");
+    assert_eq!(lab.json(&["status", "--json"])["forecast"]["horizon"], 30.0);
 
     // Measured stages: an hour of them. Gains are above zero where higher is better, too.
     let text = THREE.replace("cost = 10\n", "").replace("cost = 3\n", "").replace("cost = 1\n", "");

@@ -20,6 +20,8 @@ const MOST_TRIALS: u64 = 2_000;
 /// What going on is expected to bring.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Outlook {
+    /// Whether it is what is left of the budget of cost, which is less than an hour or ten full runs.
+    pub rest_of_budget: bool,
     /// Seconds of stages that are looked at; `None` where costs are in another unit.
     pub horizon_seconds: Option<f64>,
     /// The same in typical runs of every stage.
@@ -36,9 +38,16 @@ pub fn outlook(pipeline: &Pipeline, records: &[Stamped]) -> Result<Outlook, Stri
     let study = replayed(pipeline, records, true).map_err(|error| line(error.to_string()))?;
     let seconds = unit(pipeline) == CostUnit::Seconds;
     let horizon = if seconds { Horizon::Cost(HOUR) } else { Horizon::FullRuns(FULL_RUNS) };
-    let forecast = study.forecast(horizon).map_err(|why| why.to_string())?;
+    let mut forecast = study.forecast(horizon).map_err(|why| why.to_string())?;
+    // A study that has spent its budget is told what more would bring.
+    let left = pipeline.study.budget.cost.map(|budget| budget - study.account().spent());
+    let rest = left.filter(|left| *left > 0.0 && *left < forecast.horizon);
+    if let Some(rest) = rest {
+        forecast = study.forecast(Horizon::Cost(rest)).map_err(|why| why.to_string())?;
+    }
     Ok(Outlook {
-        horizon_seconds: seconds.then_some(HOUR),
+        rest_of_budget: rest.is_some(),
+        horizon_seconds: seconds.then_some(forecast.horizon),
         horizon_full_runs: forecast.horizon / forecast.full_run,
         forecast,
     })

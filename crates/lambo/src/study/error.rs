@@ -87,6 +87,18 @@ pub enum StudyError {
         /// How many modules there are.
         modules: usize,
     },
+    /// A module is said both to have finished and to have broken.
+    #[error(
+        "trial {id} is said to have broken in module {module} (from 0), but also that the first {finished} modules finished; leave one of the two out"
+    )]
+    BrokeFinished {
+        /// The trial.
+        id: TrialId,
+        /// The module.
+        module: usize,
+        /// How many are said to have finished.
+        finished: usize,
+    },
     /// A study that stops by cost cannot tell what a trial cost.
     #[error(
         "trial {id}: nobody knows its cost, and the study stops by cost; tell what its modules cost with `measured`, or give them costs"

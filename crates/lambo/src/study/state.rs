@@ -250,6 +250,9 @@ fn until_failure(
     if let Some(module) = trial.broke().filter(|&module| module >= modules) {
         return Err(StudyError::Broke { id: trial.id(), module, modules });
     }
+    if let Some(module) = trial.broke().filter(|&module| module < finished) {
+        return Err(StudyError::BrokeFinished { id: trial.id(), module, finished });
+    }
     let at_hand = movement.runs.iter().position(|runs| *runs).unwrap_or(modules);
     let done = finished.max(at_hand);
     movement.runs.iter_mut().skip(done.saturating_add(1)).for_each(|runs| *runs = false);

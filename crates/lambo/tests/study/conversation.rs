@@ -60,6 +60,8 @@ fn an_outcome_that_does_not_belong_is_refused_and_nothing_is_lost() {
     assert!(matches!(study.tell(finished), Err(StudyError::Finished { finished: 4, modules: 3, .. })));
     let broke = open.clone().fail("?").broken_in(3);
     assert!(matches!(study.tell(broke), Err(StudyError::Broke { module: 3, modules: 3, .. })));
+    let both = open.clone().fail("?").after(2).broken_in(1);
+    assert!(matches!(study.tell(both), Err(StudyError::BrokeFinished { module: 1, finished: 2, .. })));
     assert!(matches!(study.tell_value(open.id(), f64::NAN), Err(StudyError::Trial(_))));
     let dear = open.clone().observe(1.0).unwrap().measured(vec![Some(f64::MAX); 3]).unwrap();
     assert!(matches!(study.tell(dear), Err(StudyError::Overflow { .. })));
