@@ -24,6 +24,10 @@ fn every_mistake_is_shown_where_it_is() {
         ("budget = 5", "budget = 0", "5:10", "above 0"),
         ("budget = 5", "budget = \"much\"", "5:10", "--help"),
         ("budget = 5", "budgit = 5", "5:1", "unknown field `budgit`, expected one of"),
+        ("budget = 5\n", "", "1:1", "or give `trials`"),
+        ("sims = 3", "choices = [3, 0]", "7:11", "needs 3 numbers"),
+        ("sims = 3", "choices = [1, 0, 0]", "7:11", "from 2 to 100"),
+        ("sims = 3", "steps = 0", "7:9", "number of steps"),
         ("uniform = 4", "uniform = 0", "6:9", "at least one point"),
         ("uniform = 4", "unifrom = 4", "6:11", "unknown variant"),
         ("sims = 3", "sims = 0", "7:8", "at least 1"),
@@ -42,6 +46,31 @@ fn every_mistake_is_shown_where_it_is() {
         assert!(text.contains(words), "{wrong}: {text}");
         assert!(text.contains('^'), "{wrong}: {text}");
     }
+}
+
+#[test]
+fn choices_and_steps_change_the_space_and_the_value_and_trials_alone_are_a_limit() {
+    let coarse = TOY.replace("budget = 5", "trials = 7\nchoices = [3, 0, 0]\nsteps = 4");
+    let plan = Plan::parse("toy.toml", &coarse).unwrap();
+    assert_eq!((plan.budget, plan.limits_cost, plan.trials), (7.0, false, Some(7)));
+    let space = plan.pipeline.space().unwrap();
+    let best = plan.pipeline.problem.minimiser().to_vec();
+    let at = |choice: &str| {
+        let values = [("x1", choice.into()), ("x2", best[1].into()), ("x3", best[2].into())];
+        plan.pipeline.value(&space.point(values as [(&str, lambo::space::Value); 3]).unwrap()).unwrap()
+    };
+    let values = ["c1", "c2", "c3"].map(at);
+    assert_eq!(values[1], 0.0);
+    assert!(values.iter().all(|value| (value * 4.0).fract() == 0.0), "{values:?}");
+    // Runs, and what strategies are told, are those of another problem.
+    let conditions = |text: &str| {
+        let plan = Plan::parse("toy.toml", text).unwrap();
+        plan.conditions(&plan.entries[0])
+    };
+    assert_ne!(conditions(&coarse), conditions(&coarse.replace("steps = 4", "")));
+    assert_ne!(conditions(&coarse), conditions(&coarse.replace("trials = 7", "trials = 7\nbudget = 7")));
+    let peers = format!("{coarse}[peers]\ngames = \"../peers\"\nnames = [\"optuna-tpe\"]\n");
+    assert!(complaint(&peers).contains("peers play on plain functions"));
 }
 
 #[test]

@@ -137,9 +137,9 @@ fn coarse(problem: &Problem, plan: &PlanFile, at: At<'_>) -> Result<Coarse, Plan
         );
         return Err(at(place, problem));
     }
-    let steps = plan.steps.as_ref().map(|steps| *steps.get_ref());
-    if steps == Some(0) {
-        return Err(at(place, "`steps` is 0; give the number of steps of the metric".to_owned()));
+    if let Some(none) = plan.steps.as_ref().filter(|steps| *steps.get_ref() == 0) {
+        return Err(at(none.span(), "`steps` is 0; give the number of steps of the metric".to_owned()));
     }
+    let steps = plan.steps.as_ref().map(|steps| *steps.get_ref());
     Ok(Coarse { choices: choices.to_vec(), steps })
 }
