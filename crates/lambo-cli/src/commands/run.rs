@@ -179,7 +179,7 @@ fn closing(pipeline: &Pipeline, ended: &Ended, args: &RunArgs) -> anyhow::Result
 }
 
 fn dry_run(pipeline: &Pipeline, args: &RunArgs) -> Done {
-    let next = rehearse(pipeline)?;
+    let next = rehearse(pipeline, args.accept_changes)?;
     if args.common.json {
         print_json(&next)?;
         return Ok(Code::Done);

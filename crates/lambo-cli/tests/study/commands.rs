@@ -236,6 +236,11 @@ fn options_that_the_file_leaves_to_lambo_may_be_others_in_another_release_and_th
     assert!(refused.contains(named) && refused.contains("--accept-changes"), "{refused}");
     // What can be said without going on is said all the same.
     assert!(lab.json(&["status", "--json"])["forecast"].is_object());
+    assert!(lab.done(&["run", "--dry-run", "--accept-changes"]).contains("first"));
     assert!(lab.done(&["run", "--accept-changes", "--json"]).contains("\"news\":\"other-options\""));
     assert_eq!(lab.json(&["status", "--json"])["trials"], 14);
+    // Fewer kernels than the trials before remember.
+    lab.write(&with(15, "rivals = []"));
+    lab.done(&["run", "--accept-changes"]);
+    assert_eq!(lab.json(&["status", "--json"])["trials"], 15);
 }

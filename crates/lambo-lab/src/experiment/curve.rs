@@ -83,7 +83,9 @@ impl Curve {
             });
         }
         ensure!(!rows.is_empty(), "run {} of {} has no trials", record.sim, record.strategy);
-        let (strategy, budget) = (record.strategy.clone(), plan.budget_cost());
+        // Where trials alone are limited, all of them are paid for.
+        let budget = if plan.limits_cost { plan.budget_cost() } else { f64::INFINITY };
+        let strategy = record.strategy.clone();
         Ok(Self { strategy, sim: record.sim, starting: starting(&trials), budget, rows })
     }
 

@@ -46,8 +46,9 @@ pub struct StagePlan {
 }
 
 /// What the next session would do first; `None` if the study is complete.
-pub fn rehearse(pipeline: &Pipeline) -> Result<Option<Rehearsal>, RunError> {
-    let mut study = replayed(pipeline, &records(pipeline)?, pipeline.study.options.is_empty())?;
+pub fn rehearse(pipeline: &Pipeline, accept_changes: bool) -> Result<Option<Rehearsal>, RunError> {
+    let lenient = accept_changes || pipeline.study.options.is_empty();
+    let mut study = replayed(pipeline, &records(pipeline)?, lenient)?;
     let open = study.open().next().cloned();
     let resumed = open.is_some();
     let trial = match open {

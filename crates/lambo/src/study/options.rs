@@ -31,9 +31,18 @@ pub fn differing_option(one: &str, other: &str) -> Option<(String, String)> {
     Some((show(a), show(b)))
 }
 
-/// `key: value` for `key: value`, whatever they are nested in.
+/// `key: value` for `key: value`, whatever they are nested in; lists and what is in round brackets are whole.
 fn leaves(text: &str) -> Vec<&str> {
-    text.split(['{', '}', '(', ')', '[', ']', ',']).map(str::trim).filter(|leaf| !leaf.is_empty()).collect()
+    let mut depth = 0_usize;
+    let ends = |c: char| {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && ['{', '}', ','].contains(&c)
+    };
+    text.split(ends).map(str::trim).filter(|leaf| !leaf.is_empty()).collect()
 }
 
 #[cfg(test)]
@@ -48,7 +57,8 @@ mod tests {
         let old = "auto seed 7 Options { start: Nested, share: 0.01, model: Model { a: 1, b: [A, B] } }";
         assert_eq!(differ(old, old), "");
         assert_eq!(differ(old, &old.replace("0.01", "0.05")), "`share: 0.01` / `share: 0.05`");
-        assert_eq!(differ(old, &old.replace("[A, B]", "[A, C]")), "`B` / `C`");
+        assert_eq!(differ(old, &old.replace("[A, B]", "[A]")), "`b: [A, B]` / `b: [A]`");
+        assert_eq!(differ("O { s: Some(0.3) }", "O { s: None }"), "`s: Some(0.3)` / `s: None`");
         let new = old.replace("share: 0.01, ", "share: 0.01, pace: true, ");
         assert_eq!(differ(old, &new), "nothing of `pace` / `pace: true`");
         assert_eq!(differ(&new, old), "`pace: true` / nothing of `pace`");

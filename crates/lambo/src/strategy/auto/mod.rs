@@ -224,13 +224,14 @@ impl Strategy for Auto {
         let count = self.explanations().len();
         let explanation = match proposal.memo.get(EXPLANATION) {
             None => self.explanation,
-            Some(&number) => match (0..count).find(|known| *known as f64 == number) {
-                Some(known) => Some(known),
-                None => {
-                    let problem = format!("it remembers explanation {number} of {count}");
-                    return Err(StrategyError::Foreign { trial: view.trials.len(), problem });
-                }
-            },
+            Some(&number) if number >= 0.0 && number.fract() == 0.0 => {
+                // One of more kernels than there are now: they are compared anew.
+                (0..count).find(|known| *known as f64 == number)
+            }
+            Some(&number) => {
+                let problem = format!("it remembers explanation {number}, which is no number of one");
+                return Err(StrategyError::Foreign { trial: view.trials.len(), problem });
+            }
         };
         let modules = view.space.modules().len();
         let drawn = match proposal.memo.get(DRAWN) {
