@@ -183,6 +183,82 @@ fn every_ingredient_can_be_taken_out_or_put_in() {
     }
 }
 
+#[test]
+fn of_a_metric_in_steps_nothing_less_than_half_a_step_is_looked_for() {
+    let space = given(&[10.0, 1.0]);
+    // The share of trials within 0.05 of a better one in every coordinate: where small gains would be.
+    let close = |steps: bool| {
+        let mut study = study(&space, AutoOptions { steps, ..AutoOptions::default() }, CostModel::Previous);
+        let mut told: Vec<(Point, f64)> = Vec::new();
+        let mut close = 0;
+        for _ in 0..40 {
+            let trial = study.ask().unwrap();
+            let point = trial.point().clone();
+            let value = (bowl(&point) / 0.1).round() * 0.1;
+            let near = |other: &Point| {
+                let apart = |(a, b): (&Value, &Value)| (a.as_float().unwrap() - b.as_float().unwrap()).abs();
+                other.values().iter().zip(point.values()).map(apart).all(|apart| apart < 0.05)
+            };
+            close += usize::from(told.iter().any(|(other, lower)| *lower <= value && near(other)));
+            study.tell(trial.observe(value).unwrap()).unwrap();
+            told.push((point, value));
+        }
+        close
+    };
+    let (with, without) = (close(true), close(false));
+    assert!(with < without, "{with} and {without} of 40");
+}
+
+/// The best of 60 trials of which every seventh fails by chance.
+fn best_beside_failures(odds: bool, seed: u64) -> f64 {
+    let space = given(&[10.0, 1.0]);
+    let auto = Auto::new(&space, AutoOptions { odds, ..AutoOptions::default() }, seed).unwrap();
+    let mut study = Study::new(space, Box::new(auto));
+    let mut best = f64::INFINITY;
+    for _ in 0..60 {
+        let trial = study.ask().unwrap();
+        let point = trial.point().clone();
+        // As good as chance, and the same for the same point.
+        let noise: f64 = point.values().iter().map(|value| value.as_float().unwrap() * 1e4).sum();
+        if (noise * 7.0).rem_euclid(7.0) < 1.0 {
+            study.tell(trial.fail("broke").after(1)).unwrap();
+        } else {
+            best = best.min(bowl(&point));
+            study.tell(trial.observe(bowl(&point)).unwrap()).unwrap();
+        }
+    }
+    best
+}
+
+#[test]
+fn failures_by_chance_do_not_hold_it_up() {
+    let worst = |odds: bool| (1..=4).map(|seed| best_beside_failures(odds, seed)).fold(0.0, f64::max);
+    let (with, without) = (worst(true), worst(false));
+    assert!(with < 0.01 && with < without, "{with} and {without}");
+}
+
+#[test]
+fn dear_stages_are_not_run_again_for_what_is_known() {
+    // The cheap parameters are best at their bounds, so that only the dear one is left to refine.
+    let space = space(&[(Cost::Given(20.0), 1), (Cost::Given(1.0), 2)]);
+    let mut study = study(&space, AutoOptions::default(), CostModel::Cache)
+        .stop(StopRules { cost: Some(600.0), ..StopRules::default() })
+        .unwrap();
+    let mut firsts: Vec<f64> = Vec::new();
+    while study.stopped().is_none() {
+        let trial = study.ask().unwrap();
+        let at: Vec<f64> = trial.point().values().iter().map(|value| value.as_float().unwrap()).collect();
+        study.tell(trial.observe((at[0] - 0.83).powi(2) - at[1] - at[2]).unwrap()).unwrap();
+        if !firsts.contains(&at[0]) {
+            firsts.push(at[0]);
+        }
+    }
+    firsts.sort_by(f64::total_cmp);
+    let near = firsts.windows(2).filter(|pair| pair[1] - pair[0] < 1e-3).count();
+    assert!(near <= 2, "{near} of {firsts:?}");
+    assert!(study.account().spent() <= 600.0, "{}", study.account().spent());
+}
+
 /// How many settings of the first module 60 trials see where it costs a thousand times what the second does.
 fn firsts_before_a_free_stage(options: AutoOptions, rules: StopRules) -> usize {
     let costs = [1000.0, 1.0];
@@ -201,7 +277,7 @@ fn firsts_before_a_free_stage(options: AutoOptions, rules: StopRules) -> usize {
 #[test]
 fn a_last_stage_that_is_nearly_free_does_not_take_all_trials() {
     let auto = AutoOptions::default;
-    let petty = AutoOptions { least_share: 1e-3, pace: false, ..auto() };
+    let petty = AutoOptions { least_share: 1e-3, pace: false, known: 0.0, ..auto() };
     let both = || StopRules { trials: Some(60), cost: Some(30_000.0), ..StopRules::default() };
     let trials_alone = || StopRules { trials: Some(60), ..StopRules::default() };
     let careless = firsts_before_a_free_stage(petty, both());

@@ -187,7 +187,10 @@ fn dry_run(pipeline: &Pipeline, args: &RunArgs) -> Done {
     let mut out = String::new();
     match &next {
         None => {
-            let _ = writeln!(out, "the study is complete: a budget is reached, and nothing would run");
+            let _ = writeln!(
+                out,
+                "the study is complete: a budget is reached or every point was tried, and nothing would run"
+            );
         }
         Some(next) => show(&mut out, next),
     }

@@ -185,17 +185,6 @@ fn news_as_json_is_one_object_a_line() {
 }
 
 #[test]
-fn a_finite_space_that_is_used_up_ends_the_study() {
-    let small = THREE
-        .replace("[0, 20]", "[0, 1]")
-        .replace("[0, 50]", "[0, 1]")
-        .replace("{ trials = 40 }", "{ cost = 100000 }");
-    let lab = Lab::new(&small.replace("\"lambo\"", "\"random\""));
-    let shown = lab.done(&["run"]);
-    assert!(shown.contains("had all been tried before"), "{shown}");
-}
-
-#[test]
 fn a_study_goes_on_with_the_strategy_that_it_was_begun_with_and_says_so() {
     let lab = Lab::new(&THREE.replace("trials = 40", "trials = 3"));
     lab.done(&["run"]);

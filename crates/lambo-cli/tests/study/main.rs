@@ -5,6 +5,7 @@
 
 mod commands;
 mod disk;
+mod ends;
 mod failures;
 mod graph;
 mod harness;

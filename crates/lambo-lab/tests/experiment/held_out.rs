@@ -37,7 +37,8 @@ fn what_is_reported_was_run_as_the_plan_says() {
     for folder in folders("report-") {
         let plan = plan(&folder);
         let mut who: BTreeSet<String> = BTreeSet::new();
-        for part in ["rivals", "peers", "auto", "ablation"].map(|part| folder.join(part)) {
+        let parts = ["rivals", "small", "peers", "auto", "ablation", "ablation-trials"];
+        for part in parts.map(|part| folder.join(part)) {
             if !part.join("summary.json").exists() {
                 continue;
             }
@@ -50,6 +51,11 @@ fn what_is_reported_was_run_as_the_plan_says() {
                 "{name}"
             );
             assert_eq!((summary.budget, summary.seed), (plan.budget_cost(), plan.seed), "{name}");
+            assert_eq!(summary.cost_model, plan.cost_model_name(), "{name}");
+            let coarse = &plan.pipeline.coarse;
+            assert_eq!((&summary.choices, summary.steps), (&coarse.choices, coarse.steps), "{name}");
+            let rules = (plan.pipeline.noise, plan.pipeline.spread);
+            assert_eq!((summary.noise, summary.cost_spread), rules, "{name}");
             assert_eq!((summary.until, summary.max_trials), (plan.until, plan.trials), "{name}");
             assert!(summary.optimised && summary.command.contains("lambo-lab run"), "{name}");
             who.extend(summary.strategies.into_keys());

@@ -85,6 +85,27 @@ pub(super) fn check_price(study: &Section<'_, '_>, measured: bool, findings: &mu
     findings.warn(&node.span(), message, help);
 }
 
+/// Warns of a budget of cost that is a time where all costs are given, and of one that nothing is ever charged to.
+pub(super) fn check_cost(study: &Section<'_, '_>, free: bool, findings: &mut Findings<'_>) {
+    let Some(DeValue::Table(budget)) = study.get("budget").map(|node| node.get_ref()) else { return };
+    let cost = budget.iter().find(|(key, _)| key.get_ref() == "cost").map(|(_, node)| node);
+    let Some(node) = cost else { return };
+    let (message, help) = if free {
+        (
+            "the budget of cost is never reached: every stage costs 0",
+            "give a stage a cost above zero or have it measured, or write `trials` or `wall` instead",
+        )
+    } else if matches!(node.get_ref(), DeValue::String(_)) {
+        (
+            "the budget of cost is a time while no stage is measured: each unit of their costs counts as a second",
+            "write it in units, as a number without quotes, or have stages measured; `wall` is for time on the clock",
+        )
+    } else {
+        return;
+    };
+    findings.warn(&node.span(), message, help);
+}
+
 /// What a unit of cost is worth: `"auto"`, a number, or a text such as `0.01 per hour`.
 fn price(node: &Node<'_>, findings: &mut Findings<'_>) -> Option<Price> {
     let what = "`budget.price`";

@@ -7,7 +7,7 @@ use lambo::space::{MAX_MODULES, MAX_PARAMS, Space};
 use lambo::strategy::configured;
 use toml::de::{DeTable, DeValue};
 
-use super::budget::check_price;
+use super::budget::{check_cost, check_price};
 use super::command::{self, Command, Scope};
 use super::names::{clipped, nearest};
 use super::paths::{self, Bounds};
@@ -111,6 +111,9 @@ pub(super) fn check(file: &Path, root: &Path, findings: &mut Findings<'_>) -> Op
         (all(|cost| *cost == StageCost::Measured), all(|cost| matches!(cost, StageCost::Given(_))));
     if let Some(section) = study_section.as_ref().filter(|_| measured || given) {
         check_price(section, measured, findings);
+        if given {
+            check_cost(section, all(|cost| *cost == StageCost::Given(0.0)), findings);
+        }
     }
     let pipeline = Pipeline {
         file: file.to_owned(),

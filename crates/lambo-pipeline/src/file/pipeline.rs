@@ -75,6 +75,8 @@ impl Budget {
                 Price::Auto => None,
             }),
             price_share: self.price.filter(|price| *price == Price::Auto).map(|_| PRICE_SHARE),
+            // The cache would answer a repeat with what is known.
+            all_tried: true,
             ..StopRules::default()
         }
     }

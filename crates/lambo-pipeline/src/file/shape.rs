@@ -78,7 +78,7 @@ enum AutoFile {
     Auto,
 }
 
-/// When to stop: the first one reached ends the study.
+/// When to stop: the first one reached ends the study. So does a space of which every point was tried.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[allow(dead_code)]

@@ -1,6 +1,6 @@
 //! What a run has to say while it goes on.
 
-use lambo::study::StopReason;
+use lambo::study::{Account, StopReason};
 use lambo::trial::Proposed;
 
 use crate::record::StageRecord;
@@ -137,6 +137,19 @@ impl Watcher for Quiet {
 }
 
 impl Reached {
+    /// The same with what was spent and found when all trials had ended: those that were running go on after a rule holds.
+    pub(super) fn at_last(self, account: &Account) -> Self {
+        match (self, account.best()) {
+            (Self::Rule(StopReason::Cost { limit, .. }), _) => {
+                Self::Rule(StopReason::Cost { limit, spent: account.spent() })
+            }
+            (Self::Rule(StopReason::Target { target, .. }), Some(best)) => {
+                Self::Rule(StopReason::Target { target, best })
+            }
+            (other, _) => other,
+        }
+    }
+
     /// Whether the study is complete, and not merely interrupted.
     pub fn is_finished(&self) -> bool {
         *self != Self::Asked
@@ -172,11 +185,20 @@ impl std::fmt::Display for Reached {
     }
 }
 
-/// A number as people say it: four digits or so.
+/// A number as people say it: four digits or so, with an exponent where it is large or small.
 fn rounded(value: f64) -> String {
-    let digits = 3 - value.abs().max(1e-300).log10().floor().clamp(-12.0, 3.0) as i32;
-    let text = format!("{value:.*}", usize::try_from(digits).unwrap_or(0));
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    let trimmed = |text: &str| match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text.to_owned(),
+    };
+    let size = value.abs();
+    if size != 0.0 && !(1e-4..1e6).contains(&size) {
+        let text = format!("{value:.3e}");
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        return format!("{}e{exponent}", trimmed(mantissa));
+    }
+    let digits = 3 - size.max(1e-4).log10().floor().min(3.0) as i32;
+    trimmed(&format!("{value:.*}", usize::try_from(digits).unwrap_or(0)))
 }
 
 #[cfg(test)]
@@ -196,5 +218,12 @@ mod tests {
              cost is worth"
         );
         assert_eq!((rounded(0.0), rounded(-123456.7)), ("0".into(), "-123457".into()));
+        let dear = StopReason::NotWorthIt { price: 1e300, trials: 1, gain: 1.5e-7, cost: 11.0 };
+        assert_eq!(
+            Reached::Rule(dear).to_string(),
+            "the best next trial is expected to gain 1.5e-7 for a cost of 11, less than the 1.1e301 that such a cost is worth"
+        );
+        assert_eq!((rounded(-1_234_567.0), rounded(999_999.0)), ("-1.235e6".into(), "999999".into()));
+        assert_eq!((rounded(2e-300), rounded(f64::MAX)), ("2e-300".into(), "1.798e308".into()));
     }
 }

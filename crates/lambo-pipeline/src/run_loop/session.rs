@@ -1,7 +1,7 @@
 //! One process at work on one study.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Instant;
 
 use lambo::space::CostModel;
@@ -50,6 +50,8 @@ pub struct Session<'a> {
     /// Tells this study from others that use the same cache.
     pub(super) identity: String,
     core: Mutex<Core>,
+    /// A trial was told.
+    pub(super) told: Condvar,
     _hold: Hold,
 }
 
@@ -143,8 +145,21 @@ impl<'a> Session<'a> {
             reached: None,
             failure: None,
         };
-        let core = Mutex::new(core);
-        Ok(Self { pipeline, options, runner, watcher, cache, keys, live, state, identity, core, _hold: hold })
+        let (core, told) = (Mutex::new(core), Condvar::new());
+        Ok(Self {
+            pipeline,
+            options,
+            runner,
+            watcher,
+            cache,
+            keys,
+            live,
+            state,
+            identity,
+            core,
+            told,
+            _hold: hold,
+        })
     }
 
     /// How the study stands.

@@ -1,5 +1,8 @@
 //! The loop itself: workers that take the next trial, run it and tell what became of it.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
 use lambo::strategy::StrategyError;
 use lambo::study::StudyError;
 use lambo::trial::{Outcome, Proposed};
@@ -22,6 +25,9 @@ pub struct Ended {
 /// After so many proposals in a row that had been made before, the strategy has nothing left: a finite space is used up.
 const STALE: usize = 50;
 
+/// How long a worker waits for others before it looks whether somebody said stop.
+const PATIENCE: Duration = Duration::from_millis(100);
+
 impl Session<'_> {
     /// Runs trials until a budget is reached or a stop is asked for.
     pub fn run(self) -> Result<Ended, RunError> {
@@ -39,14 +45,16 @@ impl Session<'_> {
             let _ = core.close(false, failure.to_string());
             return Err(failure);
         }
-        let reached = core.reached.unwrap_or(Reached::Asked);
+        let reached = core.reached.unwrap_or(Reached::Asked).at_last(core.study.account());
         let open = core.study.open().count();
         core.close(reached.is_finished() && open == 0, reached.to_string())?;
         Ok(Ended { reached, summary: core.summary.clone() })
     }
 
     fn work(&self) {
-        let outcome = self.work_until_done();
+        // Others may wait for the trial of a worker that ended without a word.
+        let work = AssertUnwindSafe(|| self.work_until_done());
+        let outcome = catch_unwind(work).unwrap_or(Err(RunError::Worker));
         if let (Err(error), Ok(mut core)) = (outcome, self.core()) {
             // The first error is the one to tell; what follows from it is not.
             core.failure.get_or_insert(error);
@@ -68,6 +76,9 @@ impl Session<'_> {
     /// The next trial to run, written down before anything runs for it.
     fn next(&self) -> Result<Option<Proposed>, RunError> {
         let mut core = self.core()?;
+        while core.resumed.is_empty() && self.must_wait(&core) {
+            core = self.told.wait_timeout(core, PATIENCE).map_err(|_| RunError::Worker)?.0;
+        }
         if core.failure.is_some() || self.options.stop.is_asked() {
             core.reached.get_or_insert(Reached::Asked);
             return Ok(None);
@@ -80,9 +91,12 @@ impl Session<'_> {
             return Ok(Some(trial));
         }
         if let Some(reached) = self.reached(&core) {
+            let first = core.reached.is_none();
             core.reached.get_or_insert(reached);
             drop(core);
-            self.watcher.see(&News::Reached { reason: &reached });
+            if first {
+                self.watcher.see(&News::Reached { reason: &reached });
+            }
             return Ok(None);
         }
         let trial = match core.study.ask() {
@@ -101,6 +115,16 @@ impl Session<'_> {
         drop(core);
         self.watcher.see(&News::Asked { trial: &trial, why, resumed: false });
         Ok(Some(trial))
+    }
+
+    /// Whether the trials that are running are expected to spend what is left: then nothing new begins before one of them has ended.
+    ///
+    /// A single worker never waits, since nothing runs when it asks.
+    fn must_wait(&self, core: &Core) -> bool {
+        let Some(limit) = self.pipeline.study.budget.cost else { return false };
+        let (spent, open) = (core.study.account().spent(), core.study.open().count());
+        let ends = core.failure.is_some() || self.options.stop.is_asked() || core.reached.is_some();
+        !ends && open > 0 && spent < limit && spent + core.study.expected_open_cost() >= limit
     }
 
     fn reached(&self, core: &Core) -> Option<Reached> {
@@ -147,6 +171,7 @@ impl Session<'_> {
         let (improved, standing) = (best != best_before, core.standing());
         let hopeless = self.give_up(&core, reason.as_deref(), id.index());
         drop(core);
+        self.told.notify_all();
         self.watcher.see(&News::Told {
             trial: id.index(),
             value,

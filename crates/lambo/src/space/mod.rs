@@ -38,6 +38,7 @@
 //! ```
 
 mod coding;
+mod count;
 mod cut;
 mod expr;
 mod float;

@@ -1,5 +1,6 @@
 //! What strategies with a model share: the start, the count of iterations, the hyper-parameters, and how a place becomes a proposal.
 
+use super::explain::{self, COMPARED};
 use super::fresh::settle;
 use super::model::{Explanation, Model, check_hyper};
 use super::stream::{Purpose, seed_of};
@@ -7,14 +8,6 @@ use super::{Design, ModelOptions, Proposal, Source, StrategyError, View, Why};
 use crate::acquisition::{Maximiser, Objective, Region};
 use crate::space::{Point, SpaceError};
 use crate::surrogate::{Family, Hyper};
-
-/// Trials beyond which explanations are not compared any more: by then they seldom change, and every fit costs as much as n³. With 100 Ackley 8D is never understood.
-const COMPARED: usize = 150;
-
-/// By how much, in ln p, another explanation must be likelier than the first: few trials explain themselves in many ways. 0 to 3 were tried.
-///
-/// Densities count lengthscales in their own units, and the prior of an additive kernel expects them √D shorter: that gives it ½ ln D, which was there when this was tuned.
-const CLEARLY: f64 = 1.0;
 
 /// How far a strategy has come.
 #[derive(Clone, Debug)]
@@ -117,34 +110,12 @@ impl Course {
             let Some(&explanation) = explanations.get(number) else { return Ok(None) };
             // Hyper-parameters of another explanation are no start for this one.
             let hyper = self.hyper.as_ref().filter(|_| last == Some(number));
-            let model = Model::explain(options, explanation, view, self.t(), hyper, self.seed)?;
-            Ok::<_, StrategyError>(model.map(|model| (model, number)))
+            Model::explain(options, explanation, view, self.t(), hyper, self.seed)
         };
         let settled = |_: &usize| !options.compares(self.t()) || view.trials.len() > COMPARED;
-        if let Some(last) = last.filter(settled) {
-            return with(last);
-        }
-        let mut best: Option<(Model, usize, Option<f64>)> = None;
-        let mut failed = None;
-        for number in 0..explanations.len() {
-            let found = match with(number) {
-                Ok(Some(found)) => found,
-                Ok(None) => continue,
-                // Another explanation may do.
-                Err(error) => {
-                    failed = Some(error);
-                    continue;
-                }
-            };
-            let handicap = if number == 0 { 0.0 } else { CLEARLY };
-            let density = found.0.density.map(|density| density - handicap);
-            if best.as_ref().is_none_or(|(_, _, best)| density > *best) {
-                best = Some((found.0, found.1, density));
-            }
-        }
-        match (best, failed) {
-            (None, Some(error)) => Err(error),
-            (best, _) => Ok(best.map(|(model, number, _)| (model, number))),
+        match last.filter(settled) {
+            Some(last) => Ok(with(last)?.map(|model| (model, last))),
+            None => explain::likeliest(explanations.len(), with),
         }
     }
 

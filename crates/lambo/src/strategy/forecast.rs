@@ -1,7 +1,7 @@
 //! What going on is worth: the expected gain of the next trial, of the best short campaign, and of all that a horizon of cost buys.
 //!
 //! ```text
-//! f⁺         the lowest posterior mean at a tried point: a lucky observation does not count
+//! f⁺         the lowest posterior mean at a tried point: a lucky observation does not count; less a margin for steps and noise   (belief.rs)
 //! next       the place with the largest EI(x; f⁺)/Γ(x), beside every prefix that is at hand or would be
 //! x_1, x_2 … greedily by EI/Γ; each is a fantasy at its posterior mean for those after it, and its stages are at hand for them
 //! G_k        how far the lowest mean at x_1 … x_k is expected to be below f⁺ after their outcomes;  C_k = Γ_1 + … + Γ_k
@@ -16,6 +16,7 @@
 //! [`MOST_TRIALS`] trials the gain goes on at the rate of their second half, but never beyond what the most promising places would bring together. What open
 //! trials will bring is not counted.
 
+mod belief;
 mod campaign;
 mod places;
 #[cfg(test)]
@@ -23,9 +24,9 @@ mod tests;
 
 use serde::Serialize;
 
-use super::model::{Explanation, Model};
+use super::model::Model;
 use super::stage_cost::StageCosts;
-use super::{ModelOptions, StrategyError, View};
+use super::{StrategyError, View};
 use crate::space::{Batch, Cost};
 use crate::trial::Trial;
 use campaign::Campaigns;
@@ -41,9 +42,6 @@ const MOST_TRIALS: usize = 24;
 
 /// Trials of a campaign: enough for followers to pay for what the first one opened.
 const CAMPAIGN: usize = 8;
-
-/// By how much more likely, as a logarithm, values must be when they are bent: they are only where that is beyond doubt.
-const LIKELIER: f64 = 5.0;
 
 /// How far a forecast looks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -154,18 +152,7 @@ pub fn forecast(view: &View<'_>, horizon: Horizon, seed: u64) -> Result<Forecast
     }
     let thinned = thinned(view.trials);
     let view = View { trials: thinned.as_deref().unwrap_or(view.trials), ..*view };
-    // Values may be bent: a metric that explodes away from its optimum would make any gain look large.
-    let options = ModelOptions::modern();
-    let explained = |bent| {
-        let explanation = Explanation { family: options.family, bent, stray: None, starts: None };
-        Model::explain(&options, explanation, &view, 1, None, seed)
-    };
-    let Some(plain) = explained(false)? else { return Err(NoForecast::TooFew { values: 0 }) };
-    let likelier = |bent: &Model| bent.density > plain.density.map(|density| density + LIKELIER);
-    let model = match explained(true) {
-        Ok(Some(bent)) if likelier(&bent) => bent,
-        _ => plain,
-    };
+    let Some(model) = belief::believed(&view, seed)? else { return Err(NoForecast::TooFew { values: 0 }) };
     let costs = StageCosts::of(&view, seed, 1)?;
     let full_run = costs.full();
     if !(full_run.is_finite() && full_run > 0.0) {
@@ -179,8 +166,9 @@ pub fn forecast(view: &View<'_>, horizon: Horizon, seed: u64) -> Result<Forecast
         return Err(NoForecast::Horizon { horizon });
     }
     let (home, lowest) = incumbent(&view, &model)?;
-    let places = places::places(&view, &model, &costs, lowest, seed)?;
-    let campaigns = Campaigns::new(&view, &model, &costs, &places, &home, seed)?;
+    let margin = belief::margin(&view, &model, lowest);
+    let places = places::places(&view, &model, &costs, lowest - margin, seed)?;
+    let campaigns = Campaigns::new(&view, &model, &costs, &places, &home, margin, seed)?;
     // Bent values have the metric's own units at the lowest one and below it, which is where gains are.
     let unit = model.scale.scale;
     let greedy = campaigns.course(None, MOST_TRIALS, horizon)?;

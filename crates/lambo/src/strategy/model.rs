@@ -2,7 +2,8 @@
 //!
 //! - Values are standardised for the process. Hyper-parameters are kept in the metric's own units between fits, so that between fits the
 //!   process does not change its mind because the standardisation did.
-//! - A failed trial counts as the worst value seen: what is near it looks bad, and nothing pretends to be better than it was.
+//! - A failed trial counts as the worst value seen: what is near it looks bad, and nothing pretends to be better than it was. An explanation may leave
+//!   it to a model of its own instead (odds.rs).
 //! - An open trial is a fantasy at its posterior mean: it leaves no uncertainty there, so nobody proposes it again.
 
 use serde::{Deserialize, Serialize};
@@ -141,6 +142,8 @@ pub(super) struct Explanation {
     pub(super) stray: Option<f64>,
     /// Starts of its fit; without, as many as fits have.
     pub(super) starts: Option<usize>,
+    /// Whether failed trials are left out instead of counting as the worst value.
+    pub(super) leaves_failures: bool,
 }
 
 /// The process on the trials of a view.
@@ -166,7 +169,13 @@ impl Model {
         last: Option<&Hyper>,
         seed: u64,
     ) -> Result<Option<Self>, StrategyError> {
-        let plain = Explanation { family: options.family, bent: false, stray: None, starts: None };
+        let plain = Explanation {
+            family: options.family,
+            bent: false,
+            stray: None,
+            starts: None,
+            leaves_failures: false,
+        };
         Self::explain(options, plain, view, t, last, seed)
     }
 
@@ -179,8 +188,8 @@ impl Model {
         last: Option<&Hyper>,
         seed: u64,
     ) -> Result<Option<Self>, StrategyError> {
-        let Explanation { family, bent, stray, starts } = explanation;
-        let Some((x, mut values)) = observations(view)? else { return Ok(None) };
+        let Explanation { family, bent, stray, starts, leaves_failures } = explanation;
+        let Some((x, mut values)) = observations(view, leaves_failures)? else { return Ok(None) };
         let mut observed: Vec<f64> = view.trials.iter().filter_map(Trial::value).collect();
         let bend = if bent { Bend::of(&observed) } else { None };
         let slopes: f64 = bend.map_or(0.0, |bend| values.iter().map(|&y| bend.ln_slope(y)).sum());
@@ -243,6 +252,12 @@ impl Model {
         })
     }
 
+    /// The standard deviation of what is expected at a point of the unit cube, standardised.
+    pub(super) fn sd(&self, x: &[f64]) -> Result<f64, StrategyError> {
+        let posterior = self.gp.predict(&Batch::of(self.gp.dim(), x))?;
+        Ok(posterior.variance.first().map_or(0.0, |variance| variance.sqrt()))
+    }
+
     /// A standardised value in the metric's units.
     pub(super) fn in_metric(&self, standardised: f64) -> f64 {
         let value = self.scale.restore(standardised);
@@ -272,14 +287,15 @@ pub(super) fn check_hyper(trial: usize, proposal: &Proposal, dim: usize) -> Resu
     Err(StrategyError::Foreign { trial, problem })
 }
 
-/// Coded points and values of all trials that have ended; `None` if none has a value.
-fn observations(view: &View<'_>) -> Result<Option<(Batch, Vec<f64>)>, StrategyError> {
+/// Coded points and values of all trials that have ended, without the failed ones if they are left out; `None` if none has a value.
+fn observations(view: &View<'_>, without_failures: bool) -> Result<Option<(Batch, Vec<f64>)>, StrategyError> {
     let worst = view.trials.iter().filter_map(Trial::value).fold(f64::NEG_INFINITY, f64::max);
     if worst == f64::NEG_INFINITY {
         return Ok(None);
     }
     let (mut x, mut y) = (Batch::new(view.space.dim()), Vec::with_capacity(view.trials.len()));
-    for trial in view.trials.iter().filter(|trial| !trial.is_open()) {
+    let left_out = |trial: &Trial| trial.is_open() || without_failures && trial.is_failed();
+    for trial in view.trials.iter().filter(|trial| !left_out(trial)) {
         // A row of this space has its length.
         let _ = x.push(&view.space.encode(trial.point())?);
         y.push(trial.value().unwrap_or(worst));
@@ -306,11 +322,15 @@ fn fit(
         let variance = (variance / (scale.scale * scale.scale)).clamp(LEAST_NOISE, 1e6);
         fit.bounds.noise_variance = (variance, variance);
     }
-    // How alike two values of a choice are says nothing about how quickly a number matters.
-    fit.strangers = space.axes().iter().map(|axis| is_choice(*axis)).collect();
+    fit.strangers = strangers(space);
     fit.warm = warm;
     fit.seed = seed;
     fit
+}
+
+/// Coordinates whose lengthscales are no relatives of others: how alike two values of a choice are says nothing about how quickly a number matters.
+pub(super) fn strangers(space: &Space) -> Vec<bool> {
+    space.axes().iter().map(|axis| is_choice(*axis)).collect()
 }
 
 /// Whether a coordinate codes a choice, a bool or anything else of two values.

@@ -26,6 +26,9 @@ use crate::trial::Trial;
 /// Best points whose prefixes are tried under a cache: as many as EEIPU takes (arXiv 2411.03731).
 const POOL: usize = 5;
 
+/// Best points among which different prefixes are looked for: more would take time and are far from the best.
+const LOOKED_AT: usize = 1_000;
+
 /// How hard to look beside each prefix by default: there are several, and each has fewer free coordinates than the whole.
 pub(super) fn effort() -> Maximiser {
     Maximiser { raw: 256, near_hints: 96, starts: 8, max_evaluations: 60, seed: 0 }
@@ -54,11 +57,25 @@ pub(super) struct Candidate<'a> {
 
 /// The prefixes worth trying, those that keep least first and those that only graphs have at the end; the first keeps nothing.
 pub(super) fn prefixes<'a>(view: &View<'a>) -> Result<Vec<Prefix<'a>>, StrategyError> {
-    let pool = pool(view);
+    gather(view, &pool(view, POOL), usize::MAX)
+}
+
+/// The same with, under a cache, so many different prefixes for every way to keep values, those of the best points first. The best points often share
+/// their early values; this finds its way back to others, too.
+pub(super) fn different<'a>(view: &View<'a>, most: usize) -> Result<Vec<Prefix<'a>>, StrategyError> {
+    gather(view, &pool(view, LOOKED_AT), most)
+}
+
+/// The prefixes of these points, each once and at most so many for every way to keep values beside those of the first point.
+fn gather<'a>(view: &View<'a>, pool: &[&'a Point], most: usize) -> Result<Vec<Prefix<'a>>, StrategyError> {
     let mut prefixes: Vec<Prefix<'a>> = Vec::new();
     let mut seen: Vec<(Vec<bool>, Vec<&[Value]>)> = Vec::new();
     for keeps in ways_to_keep(view.space) {
-        for point in &pool {
+        let before = prefixes.len();
+        for point in pool {
+            if prefixes.len() - before > most {
+                break;
+            }
             let values = kept_values(view.space, &keeps, point);
             // A module without parameters is kept for nothing: what matters are those with values.
             let matter: Vec<bool> = (0..keeps.len()).map(|m| keeps[m] && is_tunable(view.space, m)).collect();
@@ -181,8 +198,8 @@ pub(super) fn best<'c, 'a>(
     best.map(|(candidate, _)| candidate).ok_or(StrategyError::Maximise(MaximiseError::NothingFinite))
 }
 
-/// The previous point, and with a cache the best points, lowest first.
-fn pool<'a>(view: &View<'a>) -> Vec<&'a Point> {
+/// The previous point, and with a cache so many of the best points, lowest first.
+fn pool<'a>(view: &View<'a>, most: usize) -> Vec<&'a Point> {
     let previous = view.trials.iter().rfind(|trial| !trial.is_failed()).map(Trial::point);
     let mut pool: Vec<&Point> = previous.into_iter().collect();
     if view.cost_model == CostModel::Cache {
@@ -191,7 +208,7 @@ fn pool<'a>(view: &View<'a>) -> Vec<&'a Point> {
         told.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut best: Vec<&Point> = Vec::new();
         for (_, point) in told {
-            if best.len() == POOL {
+            if best.len() == most {
                 break;
             }
             if !best.contains(&point) {
@@ -322,6 +339,33 @@ mod tests {
         let kept: Vec<Vec<f64>> = found(&points, CostModel::Cache).into_iter().map(|p| p.1).collect();
         let expected = [vec![], vec![0.5], vec![0.25], vec![0.5, 0.25], vec![0.25, 0.75], vec![0.25, 0.5]];
         assert_eq!(kept, expected);
+    }
+
+    #[test]
+    fn different_prefixes_are_gone_back_to_where_the_best_points_share_one() {
+        let space = space();
+        // Eight good points behind one early value, and two others that are worse.
+        let mut points: Vec<([f64; 3], Option<f64>)> =
+            (0..8).map(|i| ([0.25, 0.5, 0.1 * i as f64], Some(0.1 * i as f64))).collect();
+        points.extend([([0.5, 0.25, 0.5], Some(5.0)), ([0.75, 0.25, 0.5], Some(6.0))]);
+        let (trials, history) = told(&space, &points);
+        let costs = space.given_costs().unwrap();
+        let view = View {
+            space: &space,
+            trials: &trials,
+            costs: Some(&costs),
+            cost_model: CostModel::Cache,
+            history: &history,
+            spent: 0.0,
+            budget: None,
+            most_trials: None,
+        };
+        let firsts = |prefixes: &[Prefix<'_>]| {
+            prefixes.iter().filter(|p| p.keeps == [true, true, false, false]).count()
+        };
+        assert_eq!(firsts(&prefixes(&view).unwrap()), 2, "of the previous point and of the best ones");
+        assert_eq!(firsts(&different(&view, 8).unwrap()), 3);
+        assert_eq!(firsts(&different(&view, 1).unwrap()), 2);
     }
 
     #[test]

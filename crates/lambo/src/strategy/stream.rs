@@ -24,6 +24,8 @@ pub(super) enum Purpose {
     Acquisition = 7,
     /// Starts of the fits of stage costs, and samples of them.
     Costs = 8,
+    /// Starts of the fit of who fails.
+    Odds = 9,
 }
 
 /// The generator for a purpose at a step.

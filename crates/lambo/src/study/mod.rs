@@ -57,6 +57,7 @@ mod regret;
 mod replay;
 mod state;
 mod stopping;
+mod tried;
 mod worth;
 
 pub use account::{Account, Charge};
@@ -77,6 +78,7 @@ use crate::strategy::{
 };
 use crate::trial::{Observed, Outcome, Proposed, Trial, TrialId};
 use state::State;
+use tried::Tried;
 
 /// A conversation with a strategy about a space. On every error it is as it was before.
 #[derive(Debug)]
@@ -84,6 +86,8 @@ pub struct Study {
     strategy: Box<dyn Strategy>,
     state: State,
     rules: StopRules,
+    /// Only where a rule asks, and of a space of few points.
+    tried: Option<Tried>,
     label: Label,
     events: Vec<Event>,
     /// Where the event of each trial's proposal is.
@@ -107,6 +111,7 @@ impl Study {
             strategy,
             state: State::new(space),
             rules: StopRules::default(),
+            tried: None,
             label: Label::default(),
             events: Vec::new(),
             asked: Vec::new(),
@@ -152,6 +157,7 @@ impl Study {
         self.state.budget = rules.cost;
         self.state.most_trials = rules.trials;
         self.state.needs_costs = rules.needs_costs();
+        self.tried = if rules.all_tried { Tried::of(&self.state.space) } else { None };
         self.rules = rules;
         Ok(self)
     }
@@ -250,7 +256,9 @@ impl Study {
 
     /// The stopping rule that holds, if one does.
     pub fn stopped(&self) -> Option<StopReason> {
-        let held = self.rules.holds(self.state.direction, self.state.asked(), self.state.account());
+        let State { direction, .. } = self.state;
+        let (asked, tried, account) = (self.state.asked(), self.tried.as_ref(), self.state.account());
+        let held = self.rules.holds(direction, asked, tried, account);
         held.or_else(|| self.not_worth_it())
     }
 
@@ -280,9 +288,9 @@ impl Study {
         Ok(Forecast { incumbent: self.state.direction.turned(ahead.incumbent), ..ahead })
     }
 
-    /// What the price says, looked at once for every outcome.
+    /// What the price says, worked out once for every look.
     fn not_worth_it(&self) -> Option<StopReason> {
-        let told = self.state.account().charges().len();
+        let told = worth::looked_at(self.state.account().charges().len());
         let Ok(mut seen) = self.worth.lock() else { return self.rules.not_worth_it(&self.state) };
         match *seen {
             Some((at, reason)) if at == told => reason,
@@ -297,6 +305,16 @@ impl Study {
     /// What the trials cost.
     pub fn account(&self) -> &Account {
         self.state.account()
+    }
+
+    /// What the open trials are expected to cost together, by their proposals or by what is known since; where nobody knows, nothing.
+    ///
+    /// Whoever runs several at a time and has a budget asks for no other while this and what is spent reach it.
+    pub fn expected_open_cost(&self) -> f64 {
+        let now = self.state.told_view(&[], self.state.told());
+        let known = |trial: &Proposed| now.expected_cost(&now.movement(trial.point()).ok()?);
+        let said = |trial: &Proposed| self.why(trial.id()).and_then(|why| why.expected_cost);
+        self.open().filter_map(|trial| said(trial).or_else(|| known(trial))).sum()
     }
 
     /// Everything that happened.
@@ -316,6 +334,9 @@ impl Study {
         self.strategy.accept(&self.state.view(), &proposal)?;
         // Nothing below is refused: the point is one of the space.
         let trial = self.state.open_trial(proposal.point.clone())?;
+        if let Some(tried) = &mut self.tried {
+            tried.note(trial.point());
+        }
         if self.events.is_empty() {
             self.events.push(self.started());
         }

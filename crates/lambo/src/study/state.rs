@@ -69,22 +69,28 @@ impl State {
         }
     }
 
-    /// The trials that have ended in the order asked, but for one.
-    pub(super) fn told_trials(&self, without: Option<TrialId>) -> Vec<Trial> {
-        let told = |trial: &&Trial| !trial.is_open() && Some(trial.id()) != without;
-        self.trials.iter().filter(told).cloned().collect()
+    /// The first `n` trials that were told, in the order asked.
+    pub(super) fn told_trials(&self, n: usize) -> Vec<Trial> {
+        let charges = self.account.charges().iter().take(n);
+        let told: BTreeSet<u64> = charges.map(|charge| charge.trial.index()).collect();
+        self.trials.iter().filter(|trial| told.contains(&trial.id().index())).cloned().collect()
     }
 
-    /// What a strategy would see of these trials if none were open.
-    pub(super) fn told_view<'a>(&'a self, trials: &'a [Trial]) -> View<'a> {
-        View { trials, history: &self.told, ..self.view() }
+    /// The runs in the order told.
+    pub(super) fn told(&self) -> &RunHistory {
+        &self.told
     }
 
-    /// The runs before the trial that was told last.
-    pub(super) fn history_before_last(&self) -> Result<RunHistory, StudyError> {
+    /// What a strategy would see after these trials and runs if there were no others; money and expected costs are those of now, and no forecast looks at them.
+    pub(super) fn told_view<'a>(&'a self, trials: &'a [Trial], history: &'a RunHistory) -> View<'a> {
+        View { trials, history, ..self.view() }
+    }
+
+    /// The runs of the first `n` trials that were told.
+    pub(super) fn told_history(&self, n: usize) -> Result<RunHistory, StudyError> {
         let mut history = RunHistory::new();
         let charges = self.account.charges();
-        for charge in charges.iter().take(charges.len().saturating_sub(1)) {
+        for charge in charges.iter().take(n) {
             let Some(trial) = self.trials.get(charge.trial.index() as usize) else { continue };
             let modules = self.space.modules().len();
             let done = match trial {

@@ -8,6 +8,7 @@ use std::fmt;
 use super::account::Account;
 use super::error::StudyError;
 use super::event::Direction;
+use super::tried::Tried;
 use crate::space::{Cost, Space};
 
 /// When to stop; without rules a study goes on for ever.
@@ -24,11 +25,16 @@ pub struct StopRules {
     /// When no next trial is worth its cost, at this price of a unit of cost in units of the metric; 0 never stops.
     ///
     /// A study goes on while the best next trial, or the best few trials together, are expected to gain more than their cost times the price. The rule holds
-    /// at the earliest after 8 values, or two for each parameter, and if it also holds without the last outcome.
+    /// at the earliest after 8 values, or two for each parameter, if it also holds without the last outcome, and if all values of small choices were tried. It is looked at after every outcome at first, and past 40 whenever
+    /// there are a twentieth more. What is expected counts for less the longer nothing came of it.
     pub price: Option<f64>,
     /// The same where a unit of cost has no price that anybody knows: the share of the spread of values, from their median to the best one, that a full run's worth
     /// of cost must bring; see [`PRICE_SHARE`](super::PRICE_SHARE). With a price as well, the higher one counts.
     pub price_share: Option<f64>,
+    /// When every allowed point of a space of at most 10,000 was asked for, open and failed trials included.
+    ///
+    /// For functions that give the same value at the same point; without this a study repeats points, which is how noise is averaged.
+    pub all_tried: bool,
 }
 
 /// The last trials told, failed ones included, brought too little.
@@ -63,6 +69,11 @@ pub enum StopReason {
         /// How many may be.
         limit: usize,
     },
+    /// There is no other point.
+    AllTried {
+        /// How many there are.
+        points: u64,
+    },
     /// The best value does not get better.
     NoProgress(NoProgress),
     /// Going on is not worth its cost.
@@ -76,6 +87,15 @@ pub enum StopReason {
         /// What they would cost.
         cost: f64,
     },
+    /// Going on is expected to be worth its cost, but it has been expected for long, and nothing came of it.
+    NothingCame {
+        /// What a unit of cost must bring.
+        price: f64,
+        /// What was spent since gains were worth their cost.
+        spent: f64,
+        /// What was gained since then.
+        gain: f64,
+    },
     /// A price was given, but all values are the same: there is nothing to weigh it against.
     NoDifference {
         /// How many there are.
@@ -86,18 +106,24 @@ pub enum StopReason {
 impl fmt::Display for StopReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Target { target, best } => write!(f, "the value {best} reaches the target {target}"),
-            Self::Cost { limit, spent } => write!(f, "{spent} of the budget of {limit} is spent"),
+            Self::Target { target, best } => {
+                write!(f, "the value {} reaches the target {}", told(*best), told(*target))
+            }
+            Self::Cost { limit, spent } => {
+                write!(f, "{} of the budget of {} is spent", told(*spent), told(*limit))
+            }
             Self::Trials { limit: 1 } => write!(f, "the one trial that was allowed was asked for"),
             Self::Trials { limit } => write!(f, "all {limit} trials were asked for"),
+            Self::AllTried { points: 1 } => write!(f, "the one point of the space was tried"),
+            Self::AllTried { points } => write!(f, "all {points} points of the space were tried"),
             Self::NoProgress(NoProgress { trials, at_least }) if *at_least > 0.0 => {
-                write!(f, "the last {trials} trials improved the best value by less than {at_least}")
+                write!(f, "the last {trials} trials improved the best value by less than {}", told(*at_least))
             }
             Self::NoProgress(rule) => {
                 write!(f, "the last {} trials did not improve the best value", rule.trials)
             }
             Self::NotWorthIt { price, trials, gain, cost } => {
-                let needed = price * cost;
+                let (needed, gain, cost) = (told(price * cost), told(*gain), told(*cost));
                 if *trials <= 1 {
                     write!(f, "the best next trial is expected to gain {gain} for a cost of {cost}")?;
                 } else {
@@ -108,12 +134,25 @@ impl fmt::Display for StopReason {
                 }
                 write!(f, ", less than the {needed} that such a cost is worth")
             }
+            Self::NothingCame { price, spent, gain } => {
+                let needed = price * spent;
+                write!(
+                    f,
+                    "the last {spent} of cost gained {gain}, less than the {needed} that such a cost is worth; what is expected of more is not believed after that"
+                )
+            }
             Self::NoDifference { values } => write!(
                 f,
                 "all {values} values are the same, so that nothing is expected of going on; look whether the metric moves at all"
             ),
         }
     }
+}
+
+/// A number as it is, with an exponent where it would be a row of zeros.
+fn told(number: f64) -> String {
+    let size = number.abs();
+    if size == 0.0 || (1e-5..1e15).contains(&size) { number.to_string() } else { format!("{number:e}") }
 }
 
 impl StopRules {
@@ -178,12 +217,22 @@ impl StopRules {
     }
 
     /// The first rule that holds, but for the price, which takes a model to see.
-    pub(super) fn holds(&self, direction: Direction, asked: usize, account: &Account) -> Option<StopReason> {
+    pub(super) fn holds(
+        &self,
+        direction: Direction,
+        asked: usize,
+        tried: Option<&Tried>,
+        account: &Account,
+    ) -> Option<StopReason> {
         let best = account.best();
         if let (Some(target), Some(best)) = (self.target, best)
             && !direction.is_better(target, best)
         {
             return Some(StopReason::Target { target, best });
+        }
+        // Before the budgets: more of them would not help.
+        if let Some(points) = tried.and_then(Tried::all) {
+            return Some(StopReason::AllTried { points });
         }
         if let Some(limit) = self.cost
             && account.spent() >= limit

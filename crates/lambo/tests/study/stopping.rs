@@ -1,6 +1,6 @@
 //! When a study stops.
 
-use lambo::space::{Cost, Space};
+use lambo::space::{Cost, Module, Param, Space};
 use lambo::study::{Direction, NoProgress, StopReason, StopRules, Study, StudyError};
 
 use crate::script::*;
@@ -124,4 +124,95 @@ fn a_budget_needs_costs_that_somebody_knows() {
     let trial = measured.ask().unwrap();
     measured.tell(trial.observe(0.0).unwrap().measured(vec![Some(2.0), None, None]).unwrap()).unwrap();
     assert_eq!(measured.stopped(), Some(StopReason::Cost { limit: 1.0, spent: 2.5 }));
+}
+
+/// Two stages with a bool each, or four points; of these one may be forbidden.
+fn bools(forbidden: Option<&str>) -> Space {
+    let module = |name, param| {
+        Module::new(name, [Param::bool(param).unwrap()]).unwrap().cost(Cost::Given(1.0)).unwrap()
+    };
+    let space = Space::new([module("first", "a"), module("second", "b")]).unwrap();
+    forbidden.into_iter().fold(space, |space, condition| space.forbid(condition).unwrap())
+}
+
+#[test]
+fn a_space_of_which_all_was_tried_ends_a_study_that_asks_and_no_other() {
+    let rules = StopRules { all_tried: true, ..StopRules::default() };
+    for (forbidden, points) in [(None, 4), (Some("a and b"), 3)] {
+        for name in ["random", "gp-ei", "lambo", "auto"] {
+            let mut study = Study::named(bools(forbidden), name, 1).unwrap().stop(rules).unwrap();
+            let mut seen = std::collections::BTreeSet::new();
+            while study.stopped().is_none() {
+                let trial = study.ask().unwrap();
+                seen.insert(trial.point().clone());
+                // A point that failed was tried.
+                match seen.len() {
+                    2 => study.tell(trial.fail("diverged")).unwrap(),
+                    n => study.tell(trial.observe(n as f64).unwrap()).unwrap(),
+                }
+            }
+            assert_eq!(study.stopped(), Some(StopReason::AllTried { points }), "{name}");
+            assert_eq!(seen.len() as u64, points, "{name}");
+            let error = study.ask().unwrap_err().to_string();
+            assert!(error.contains(&format!("all {points} points of the space were tried")), "{error}");
+
+            // The events belong to a study without the rule as well, and that one repeats.
+            let events = study.events().to_vec();
+            let mut freely = Study::named(bools(forbidden), name, 1).unwrap().replay(events.clone()).unwrap();
+            assert_eq!(freely.stopped(), None);
+            let again = freely.ask().unwrap();
+            assert!(seen.contains(again.point()), "{name}");
+            // What was repeated before the rule was there is no problem for it.
+            freely.tell(again.observe(0.5).unwrap()).unwrap();
+            let events = freely.events().to_vec();
+            let ruled = Study::named(bools(forbidden), name, 1).unwrap().stop(rules).unwrap();
+            let ruled = ruled.replay(events).unwrap();
+            assert_eq!(ruled.stopped(), Some(StopReason::AllTried { points }), "{name}");
+        }
+    }
+}
+
+#[test]
+fn points_that_are_being_tried_count_and_better_news_come_first() {
+    let rules = StopRules { all_tried: true, trials: Some(4), target: Some(0.0), ..StopRules::default() };
+    let mut study = Study::named(bools(None), "gp-ei", 1).unwrap().stop(rules).unwrap();
+    let open: Vec<_> = (0..4).map(|_| study.ask().unwrap()).collect();
+    // More trials would not help, and are not what is missing.
+    assert_eq!(study.stopped(), Some(StopReason::AllTried { points: 4 }));
+    for trial in open {
+        study.tell(trial.observe(0.0).unwrap()).unwrap();
+    }
+    assert_eq!(study.stopped(), Some(StopReason::Target { target: 0.0, best: 0.0 }));
+}
+
+#[test]
+fn open_trials_are_expected_to_cost_what_their_proposals_say_or_what_is_known_since() {
+    let mut study = scripted(given(), &[[0, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 0]]);
+    assert_eq!(study.expected_open_cost(), 0.0);
+    let first = study.ask().unwrap();
+    assert_eq!(study.expected_open_cost(), 111.0);
+    // The first module's output will be there.
+    study.ask().unwrap();
+    assert_eq!(study.expected_open_cost(), 112.0);
+    study.tell(first.observe(1.0).unwrap()).unwrap();
+    assert_eq!(study.expected_open_cost(), 1.0);
+
+    let measured = space([Cost::Measured, Cost::Measured, Cost::Given(1.0)]);
+    let mut study = scripted(measured, &[[0, 0, 0], [1, 0, 1]]);
+    let (first, _second) = (study.ask().unwrap(), study.ask().unwrap());
+    assert_eq!(study.expected_open_cost(), 0.0);
+    let first = first.observe(1.0).unwrap().measured(vec![Some(5.0), Some(2.0), None]).unwrap();
+    study.tell(first).unwrap();
+    assert_eq!(study.expected_open_cost(), 8.0);
+}
+
+#[test]
+fn numbers_that_nobody_reads_digit_by_digit_are_told_with_their_exponent() {
+    let reason = StopReason::NotWorthIt { price: 1e300, trials: 2, gain: 1e-30, cost: 12.5 };
+    let text = reason.to_string();
+    assert!(text.contains("gain 1e-30 for a cost of 12.5, less than the 1.25e301 that"), "{text}");
+    let text = StopReason::Cost { limit: 1e200, spent: 2.5e200 }.to_string();
+    assert_eq!(text, "2.5e200 of the budget of 1e200 is spent");
+    let text = StopReason::Target { target: 0.001, best: -0.5 }.to_string();
+    assert_eq!(text, "the value -0.5 reaches the target 0.001");
 }

@@ -164,9 +164,10 @@ fn a_metric_that_never_moves_ends_a_study_with_a_price_and_says_so() {
     let rules = StopRules { price_share: Some(1e-3), ..StopRules::default() };
     for name in ["auto", "random"] {
         let mut played = Study::named(modules(&[10.0, 1.0], 1), name, 3).unwrap().stop(rules).unwrap();
-        assert_eq!(play(&mut played, 150, |_| 0.5), 100, "{name}");
-        assert_eq!(played.stopped(), Some(StopReason::NoDifference { values: 100 }));
-        assert!(played.stopped().unwrap().to_string().contains("all 100 values are the same"));
+        // The first look after a hundred values.
+        assert_eq!(play(&mut played, 150, |_| 0.5), 101, "{name}");
+        assert_eq!(played.stopped(), Some(StopReason::NoDifference { values: 101 }));
+        assert!(played.stopped().unwrap().to_string().contains("all 101 values are the same"));
     }
 }
 
@@ -194,6 +195,33 @@ fn dear_early_stages_do_not_end_a_study_before_its_followers_pay() {
         .unwrap();
     play(&mut played, 80, f);
     assert!(played.best().unwrap().value() < -1.3, "{:?} {:?}", played.best(), played.stopped());
+}
+
+#[test]
+fn a_small_choice_is_tried_in_all_its_values_before_a_study_ends() {
+    let choice = Param::choice("c", ["a", "b", "c"]).unwrap();
+    let module = Module::new("m", [choice, Param::float("x", 0.0, 1.0).unwrap()]).unwrap();
+    let space = Space::new([module.cost(Cost::Given(1.0)).unwrap()]).unwrap();
+    // At a price like this anything else ends at once; the third value is forbidden, so that it never comes.
+    let rules = StopRules { price: Some(1e6), ..StopRules::default() };
+    let f = |u: &[f64]| u[0] + bowl(&u[3..]);
+    let ends =
+        |space: Space| play(&mut Study::named(space, "random", 3).unwrap().stop(rules).unwrap(), 60, f);
+    let free = ends(space.clone());
+    assert!((8..20).contains(&free), "{free}");
+    let forbidden = ends(space.forbid("c == \"c\"").unwrap());
+    assert_eq!(forbidden, 30);
+}
+
+#[test]
+fn a_promise_that_is_not_kept_is_not_believed_for_ever() {
+    // Noise that a model takes for something to be found.
+    let space = modules(&[10.0, 1.0], 2);
+    let noise = |u: &[f64]| (1e4 * u.iter().sum::<f64>()).sin();
+    let rules = StopRules { price_share: Some(lambo::study::PRICE_SHARE), ..StopRules::default() };
+    let mut played = Study::named(space, "random", 3).unwrap().stop(rules).unwrap();
+    let n = play(&mut played, 250, |u| 0.3 * noise(u) + bowl(u));
+    assert!(n < 250, "{:?}", played.forecast(Horizon::FullRuns(1.0)));
 }
 
 /// Functions drawn from a Gaussian process by random cosines: code of the surrogate, which no forecast uses.

@@ -6,10 +6,12 @@
 //! x_t    = argmax over prefixes p and the rest u of ln EI([p, u]) − a ln Γ([p, u])          a = 1       (prefix.rs, price.rs)
 //! ```
 //!
-//! - Prefixes are those of the previous point and, with a cache, of the best points; one of them keeps nothing.
+//! - Prefixes are those of the previous point and, with a cache, the best different ones of every depth; one of them keeps nothing.
+//! - Failed trials have a model of their own: what is likely to fail counts less                                   (odds.rs)
+//! - Where the metric moves in steps, what is less than half of one is no improvement                            (steps.rs)
 //! - Where the number of trials is limited, a trial also costs its place among them                               (pace.rs)
 //! - A trial that the rest of the budget cannot pay for is not proposed while there is one that it can.
-//! - A point that was tried already is not proposed while there is another.
+//! - A point that was tried already, or whose value is as good as known, is not proposed while there is another.
 //! - Costs are given, learnt from the runs that were measured, or equal where nobody knows them.
 
 mod pace;
@@ -19,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::course::Course;
 use super::model::{Explanation, Model};
+use super::odds::{Likely, Odds};
 use super::prefix::{self, Candidate};
 use super::price::{self, PerPrice, Price};
 use super::stage_cost::StageCosts;
@@ -42,6 +45,8 @@ pub struct AutoOptions {
     pub least_share: f64,
     /// Whether a trial also costs its place where their number is limited (pace.rs).
     pub pace: bool,
+    /// Whether improvements of less than half a step do not count where the metric moves in steps (steps.rs).
+    pub steps: bool,
     /// The model.
     pub model: ModelOptions,
     /// Other families of kernels, taken where they are clearly likelier. Additive ones find out whether parameters act one by one, rough ones whether there are
@@ -51,6 +56,12 @@ pub struct AutoOptions {
     pub bend: bool,
     /// How far the logarithms of lengthscales stray from their mean; without, each has a prior of its own.
     pub stray: Option<f64>,
+    /// Whether failed trials have a model of their own (odds.rs); otherwise they count as the worst value.
+    pub odds: bool,
+    /// With a cache: how many different prefixes of every depth are gone back to.
+    pub prefixes: usize,
+    /// Places whose value is known up to this standard deviation, in those of all values, are left alone.
+    pub known: f64,
     /// How hard to look beside each prefix.
     pub effort: Maximiser,
 }
@@ -73,12 +84,42 @@ impl Default for AutoOptions {
             exponent: 1.0,
             least_share: LEAST_SHARE,
             pace: true,
+            steps: true,
             model: ModelOptions::modern(),
             rivals: vec![Family::AdditiveMatern52, Family::RoughMatern52, Family::AdditiveRoughMatern52],
             bend: false,
             stray: Some(STRAY),
+            odds: true,
+            prefixes: PREFIXES,
+            known: KNOWN,
             effort: prefix::effort(),
         }
+    }
+}
+
+impl AutoOptions {
+    /// The ways in which trials over a space may be explained; the plain one first.
+    pub(super) fn explanations(&self, space: &Space) -> Vec<Explanation> {
+        let mut families = vec![self.model.family];
+        for rival in &self.rivals {
+            // Over one coordinate a sum is its only part.
+            let is_other = space.dim() > 1 || !rival.is_additive();
+            if is_other && !families.contains(rival) {
+                families.push(*rival);
+            }
+        }
+        let bents = if self.bend { &[false, true][..] } else { &[false] };
+        let families = families.into_iter();
+        families
+            .flat_map(|family| bents.iter().map(move |&bent| (family, bent)))
+            .map(|(family, bent)| Explanation {
+                family,
+                bent,
+                stray: self.stray,
+                starts: Some(STARTS),
+                leaves_failures: self.odds,
+            })
+            .collect()
     }
 }
 
@@ -86,8 +127,8 @@ impl Default for AutoOptions {
 #[derive(Clone, Debug)]
 pub struct Auto {
     options: AutoOptions,
-    /// The kernels to compare, the options' own first.
-    families: Vec<Family>,
+    /// The ways in which trials may be explained.
+    explanations: Vec<Explanation>,
     course: Course,
     /// The number of the explanation that the last fit chose.
     explanation: Option<usize>,
@@ -107,6 +148,16 @@ const STRAY: f64 = 0.3;
 /// Starts of every fit: "mostly noise" and "little noise", or where the last fit ended and "mostly noise". More cost time and may gain a
 /// little: three were 2% cheaper on Ackley and Rastrigin, within the noise (`experiments/auto`).
 const STARTS: usize = 2;
+
+/// Different prefixes of every depth that are gone back to. With 3 studies were 3% cheaper than with those of the five best points, which often are one, with 8 6% (ten problems, 24 runs).
+const PREFIXES: usize = 8;
+
+/// Beyond this only time is lost.
+const MOST_PREFIXES: usize = 1_000;
+
+/// A trial where the model is so sure tells nothing. Without it the model, which never believes that there is no noise at all, runs dear stages again and again at nearly the same value once the rest is
+/// at its best: two thirds of a budget on a pipeline whose cheap parameters have their best values at their bounds.
+const KNOWN: f64 = 0.01;
 
 /// Beyond this only the cheapest trials would ever be proposed.
 const MOST_EXPONENT: f64 = 10.0;
@@ -132,26 +183,20 @@ impl Auto {
         if let Some(stray) = options.stray.filter(|stray| !(stray.is_finite() && *stray > 0.0)) {
             return refuse("stray", format!("it is {stray}; give a number above 0, or \"none\""));
         }
-        let mut families = vec![options.model.family];
-        for rival in &options.rivals {
-            // Over one coordinate a sum is its only part.
-            let is_other = space.dim() > 1 || !rival.is_additive();
-            if is_other && !families.contains(rival) {
-                families.push(*rival);
-            }
+        if !(1..=MOST_PREFIXES).contains(&options.prefixes) {
+            return refuse("prefixes", format!("it is {}; give 1 to {MOST_PREFIXES}", options.prefixes));
         }
-        Ok(Self { options, families, course: Course::new(seed), explanation: None, drawn: Drawn::default() })
-    }
-
-    /// The ways in which trials may be explained; the plain one first.
-    fn explanations(&self) -> Vec<Explanation> {
-        let AutoOptions { bend, stray, .. } = &self.options;
-        let bents = if *bend { &[false, true][..] } else { &[false] };
-        let families = self.families.iter();
-        families
-            .flat_map(|&family| bents.iter().map(move |&bent| (family, bent)))
-            .map(|(family, bent)| Explanation { family, bent, stray: *stray, starts: Some(STARTS) })
-            .collect()
+        if !(0.0..1.0).contains(&options.known) {
+            return refuse("known", format!("it is {}; give a number from 0 to less than 1", options.known));
+        }
+        let explanations = options.explanations(space);
+        Ok(Self {
+            options,
+            explanations,
+            course: Course::new(seed),
+            explanation: None,
+            drawn: Drawn::default(),
+        })
     }
 
     /// The next point of the start, if one is left that was not tried.
@@ -171,20 +216,35 @@ impl Auto {
         costs: &StageCosts,
         start: &Start,
     ) -> Result<Proposal, StrategyError> {
-        let AutoOptions { freeze, exponent, least_share, pace, effort, .. } = &self.options;
-        let log_ei = LogEi::new(model.lowest)?;
+        let AutoOptions { exponent, least_share, pace, steps, stray, known, effort, .. } = &self.options;
+        // Below the lowest value nothing is bent.
+        let margin = if *steps { super::steps::margin(view) / model.scale.scale } else { 0.0 };
+        let log_ei = LogEi::new(model.lowest - margin)?;
         let overhead = if *pace { pace::overhead(view, costs.full()) } else { 0.0 };
-        let objective = |runs| PerPrice {
-            objective: Surface::new(&model.gp, log_ei),
-            price: Price::new(costs, runs).at_least(*least_share).over(overhead),
-            exponent: *exponent,
+        let odds = match self.options.odds {
+            true => Odds::of(view, *stray, self.course.seed(), self.course.t())?,
+            false => None,
         };
-        let prefixes = if *freeze { prefix::prefixes(view)? } else { vec![prefix::whole(view)] };
+        let objective = |runs| Likely {
+            objective: PerPrice {
+                objective: Surface::new(&model.gp, log_ei),
+                price: Price::new(costs, runs).at_least(*least_share).over(overhead),
+                exponent: *exponent,
+            },
+            odds: odds.as_ref(),
+        };
+        let prefixes = match self.options.freeze {
+            true => prefix::different(view, self.options.prefixes)?,
+            false => vec![prefix::whole(view)],
+        };
         let effort = self.course.effort(effort);
         let mut candidates =
             prefix::solve(view, &prefixes, |prefix| objective(&prefix.runs), &model.hints(), &effort)?;
         keep_if_any(&mut candidates, |candidate| affordable(view, costs, candidate))?;
-        if !keep_if_any(&mut candidates, |candidate| untried(view, candidate))?
+        let tells = |candidate: &Candidate<'_>| {
+            Ok(untried(view, candidate)? && model.sd(&candidate.place.x)? > *known)
+        };
+        if !keep_if_any(&mut candidates, tells)?
             && let Some(proposal) = self.begin(view, start)?
         {
             return Ok(proposal.with_hyper(model.refitted.clone()));
@@ -199,8 +259,7 @@ impl Strategy for Auto {
         let costs = StageCosts::of(view, self.course.seed(), self.course.t())?;
         let start = Start::of(view, self.options.start == AutoStart::Nested, &costs);
         let model = if self.course.t() > 1 || start.is_over(view) {
-            let explanations = self.explanations();
-            self.course.likeliest(view, &self.options.model, &explanations, self.explanation)?
+            self.course.likeliest(view, &self.options.model, &self.explanations, self.explanation)?
         } else {
             None
         };
@@ -221,7 +280,7 @@ impl Strategy for Auto {
     }
 
     fn accept(&mut self, view: &View<'_>, proposal: &Proposal) -> Result<(), StrategyError> {
-        let count = self.explanations().len();
+        let count = self.explanations.len();
         let explanation = match proposal.memo.get(EXPLANATION) {
             None => self.explanation,
             Some(&number) if number >= 0.0 && number.fract() == 0.0 => {
@@ -270,11 +329,9 @@ fn keep_if_any<T>(
 
 /// Whether what is left of the budget pays for a trial.
 fn affordable(view: &View<'_>, costs: &StageCosts, candidate: &Candidate<'_>) -> Result<bool, StrategyError> {
-    let Some(budget) = view.budget else { return Ok(true) };
     let at = Batch::of(view.space.dim(), &candidate.place.x);
     let cost = Price::new(costs, &candidate.prefix.runs).ln(&at)?.first().map_or(0.0, |ln| ln.exp());
-    // Sums of costs are rounded.
-    Ok(view.spent + cost <= budget * (1.0 + 1e-9))
+    Ok(pace::pays_for(view, cost))
 }
 
 /// Whether a point was never asked for.

@@ -7,7 +7,7 @@
 //! points     = 2 · the longest stride, at least D + 2 (4 to 10) and at most 24; in a graph enough for every branch to move once
 //! ```
 //!
-//! A draw of the first module that costs fifty times the rest is thus looked at from four sides for an eighth of what it cost; where costs are equal nothing
+//! A draw of the first module that costs fifty times the rest is thus looked at from four sides for a twelfth of what it cost; where costs are equal nothing
 //! is kept, and the start is a plain quasi-random one. Costs that are measured are those of the trials so far, so that the rule is asked before every trial:
 //! a module is drawn anew once its draw has been kept for as many trials as it is worth, when a trial has failed in it, or when two have failed
 //! behind it and none has succeeded. In a graph a module is drawn with those that it feeds, the other branches stay and have their turn later.
@@ -18,6 +18,7 @@ use super::super::fresh::{away_from_open, within};
 use super::super::stage_cost::StageCosts;
 use super::super::stream::{Purpose, seed_of, stream};
 use super::super::{StrategyError, View};
+use super::pace;
 use crate::space::{Batch, Point, Space, SpaceError, Value, Wiring};
 use crate::trial::{Failed, Trial};
 
@@ -63,6 +64,8 @@ pub(super) struct Start {
     strides: Vec<usize>,
     /// How many points there are.
     points: usize,
+    /// What every module costs.
+    costs: Vec<f64>,
 }
 
 impl Drawn {
@@ -121,7 +124,7 @@ impl Start {
         // Every branch has its turn.
         let sources =
             tunable(space).filter(|&m| !tunable(space).any(|k| k < m && wiring.feeds(k, m))).count();
-        Self { strides, points: draws.max(fewest).max(longest.saturating_add(sources)), wiring }
+        Self { strides, points: draws.max(fewest).max(longest.saturating_add(sources)), costs: each, wiring }
     }
 
     /// Whether it is over.
@@ -142,8 +145,11 @@ impl Start {
         let first = self.first_to_draw(view, drawn);
         let is_source = |m: &usize| !(0..*m).any(|k| self.wiring.feeds(k, *m));
         let modules = view.space.modules().len();
-        // Where all that can follow was tried, more is drawn: another branch, and in the end everything.
-        for first in [first].into_iter().chain((0..modules).filter(is_source)).chain([modules]) {
+        // Where all that can follow was tried, more is drawn: another branch, and in the end everything. What the budget does not pay for comes last.
+        let mut firsts: Vec<usize> = [first].into_iter().chain((0..modules).filter(is_source)).collect();
+        firsts.extend([modules].into_iter().chain(tunable(view.space)));
+        firsts.sort_by_key(|&first| !self.is_affordable(view, drawn, first));
+        for first in firsts {
             for attempt in 0..ATTEMPTS {
                 let point = self.draw(view, drawn, seed, first, attempt)?;
                 if !view.trials.iter().any(|trial| *trial.point() == point) {
@@ -152,6 +158,12 @@ impl Start {
             }
         }
         Ok(None)
+    }
+
+    /// Whether the budget pays for a draw of module `first` and of what it feeds.
+    fn is_affordable(&self, view: &View<'_>, drawn: &Drawn, first: usize) -> bool {
+        let run = self.costs.iter().enumerate().filter(|(m, _)| drawn.with(&self.wiring, first, *m));
+        pace::pays_for(view, run.map(|(_, cost)| cost).sum())
     }
 
     /// The module that is drawn anew: the earliest whose draw has been kept long enough or has failed, and at the latest the last one. Of several branches one that

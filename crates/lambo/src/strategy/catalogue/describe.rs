@@ -155,6 +155,30 @@ const OPTIONS: &[(&str, &str, &str, &str)] = &[
         "how strongly costs count: 0 not at all, 1 as improvement per unit of cost",
         AT_LEAST_0,
     ),
+    (
+        "auto",
+        "odds",
+        "whether failed trials have a model of their own instead of counting as the worst value",
+        YES_NO,
+    ),
+    (
+        "auto",
+        "prefixes",
+        "with a cache: how many different prefixes of every depth are gone back to",
+        "a whole number from 1 to 1000",
+    ),
+    (
+        "auto",
+        "known",
+        "places whose value is known up to this share of the spread of all values are left alone",
+        "a number from 0 to less than 1",
+    ),
+    (
+        "auto",
+        "steps",
+        "whether improvements of less than half a step do not count where the metric moves in steps",
+        YES_NO,
+    ),
     ("auto", "least_share", "what a trial counts as at least, in full runs", "a number from 0.001 to 1"),
     (
         "auto",

@@ -3,8 +3,8 @@
 //! ```text
 //! u_k(x)     = cov_{k−1}(x, x_k) / √(var_{k−1}(x_k) + σ²),   cov_k(x, x') = cov_{k−1}(x, x') − u_k(x) u_k(x')
 //! μ_k(x)     = μ(x) + Σ_{j ≤ k} u_j(x) ε_j,   ε_j standard normal: what will be believed after k outcomes
-//! G_k        = E[(μ_k(x⁺) − min_{i ≤ k} μ_k(x_i))₊]
-//! alone      = E[(μ_1(x⁺) − μ_1(x))₊] = s h((μ(x⁺) − μ(x))/s),   s = |u_1(x⁺) − u_1(x)|
+//! G_k        = E[(μ_k(x⁺) − m − min_{i ≤ k} μ_k(x_i))₊],   m: the margin
+//! alone      = E[(μ_1(x⁺) − m − μ_1(x))₊] = s h((μ(x⁺) − m − μ(x))/s),   s = |u_1(x⁺) − u_1(x)|
 //! ```
 //!
 //! What counts is how much better the point will be believed to be that one would take, not what a noisy outcome shows. Without noise that is the expected
@@ -35,6 +35,8 @@ pub(super) struct Campaigns<'a> {
     places: &'a Places,
     joint: Joint,
     noise: f64,
+    /// How far below the incumbent gains begin.
+    margin: f64,
     /// Where the incumbent is among the points of `joint`: after the places.
     home: usize,
     /// What each stage costs at each place.
@@ -75,6 +77,7 @@ impl<'a> Campaigns<'a> {
         costs: &StageCosts,
         places: &'a Places,
         incumbent: &[f64],
+        margin: f64,
         seed: u64,
     ) -> Result<Self, StrategyError> {
         let (mut x, home) = (places.x.clone(), places.x.len());
@@ -89,7 +92,8 @@ impl<'a> Campaigns<'a> {
         }
         let floor = LEAST_SHARE * costs.full();
         let noise = model.gp.hyper().noise_variance;
-        let mut new = Self { view, places, joint, noise, home, stages, floor, alone: Vec::new(), seed };
+        let mut new =
+            Self { view, places, joint, noise, margin, home, stages, floor, alone: Vec::new(), seed };
         let each = |i| new.improvement(home, i, new.covariance(i, i), new.covariance(i, home));
         new.alone = (0..places.points.len()).map(each).collect();
         Ok(new)
@@ -218,7 +222,7 @@ impl<'a> Campaigns<'a> {
                 let mut believed = means.clone();
                 for (k, ((update, die), sum)) in updates.iter().zip(&dice).zip(&mut sums).enumerate() {
                     believed.iter_mut().zip(update).for_each(|(mean, u)| *mean += sign * die * u);
-                    let home = believed.last().copied().unwrap_or(0.0);
+                    let home = believed.last().copied().unwrap_or(0.0) - self.margin;
                     let lowest = believed.iter().take(k + 1).copied().fold(home, f64::min);
                     *sum += (home - lowest) / DRAWS as f64;
                 }
@@ -256,7 +260,9 @@ impl<'a> Campaigns<'a> {
 
     /// What a trial at a place gains over `home`, given the variance of f there and its covariance with f at home.
     fn improvement(&self, home: usize, place: usize, variance: f64, with_home: f64) -> f64 {
-        let drop = self.mean(home) - self.mean(place);
+        // A trial that would be lower already is past the margin.
+        let margin = if home == self.home { self.margin } else { 0.0 };
+        let drop = self.mean(home) - margin - self.mean(place);
         let sd = (variance.max(0.0) - with_home).abs() / self.outcome_sd(variance);
         if sd > 0.0 { sd * normal::h(drop / sd) } else { drop.max(0.0) }
     }

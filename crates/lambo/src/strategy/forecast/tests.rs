@@ -149,19 +149,20 @@ fn gains_are_in_units_of_the_metric_and_costs_in_those_of_the_study() {
 
 #[test]
 fn followers_of_a_dear_first_trial_are_cheap() {
-    // Late values at one early value are known well; everything else is open.
-    let mut told = Told::new(space(&[100.0, 1.0]), 6, wavy);
+    // Late values at one early value are known well; everything else is open, since they act together. Of a sum nothing would be left for followers.
+    let together = |u: &[f64]| (7.0 * u[0] + 3.0 * u[2]).sin() * (7.0 * u[1] + 3.0 * u[3]).cos();
+    let mut told = Told::new(space(&[100.0, 1.0]), 6, together);
     told.cost_model = CostModel::Previous;
     for i in 0..30 {
         let mut u = super::super::design::quasi_random(&told.space, 9, i);
         u[0] = 0.5;
         u[1] = 0.5;
-        told.tell(&u, Some(wavy(&u)));
+        told.tell(&u, Some(together(&u)));
     }
     // The best late values, and their neighbours.
     for (c, d) in [(0.0, 0.0), (0.04, 0.0), (-0.04, 0.0), (0.0, 0.04), (0.0, -0.04)] {
-        let u = [0.5, 0.5, 0.3875 + c, 0.2446 + d];
-        told.tell(&u, Some(wavy(&u)));
+        let u = [0.5, 0.5, 0.404 + c, 0.929 + d];
+        told.tell(&u, Some(together(&u)));
     }
     let ahead = told.ahead(101.0);
     assert!(ahead.campaign.trials > 1, "{ahead:?}");
@@ -177,7 +178,7 @@ fn failures_and_open_trials_are_borne_and_open_ones_are_not_proposed_again() {
     let before = told.ahead(30.0);
     let places = |told: &Told| {
         let view = told.view();
-        let model = Model::build(&ModelOptions::modern(), &view, 1, None, 1).unwrap().unwrap();
+        let model = belief::believed(&view, 1).unwrap().unwrap();
         let (_, lowest) = incumbent(&view, &model).unwrap();
         let costs = StageCosts::of(&view, 1, 1).unwrap();
         places::places(&view, &model, &costs, lowest, 1).unwrap().points
@@ -222,4 +223,33 @@ fn the_spread_is_robust_and_never_vanishes_while_values_differ() {
     // Many good values later it is what it was.
     let values = |late: usize| [&[5.0, 2.0, 9.0, 1.0, 4.0][..], &vec![1.0; late]].concat();
     assert_eq!((spread(&values(0)), spread(&values(40))), (3.0, 3.0));
+}
+
+#[test]
+fn failures_by_chance_hardly_change_what_is_expected() {
+    let mut told = Told::new(space(&[10.0, 1.0]), 40, bowl);
+    let before = told.ahead(30.0);
+    for i in 0..5 {
+        let u = super::super::design::quasi_random(&told.space, 11, i);
+        told.tell(&u, None);
+    }
+    let after = told.ahead(30.0);
+    assert!(after.expected_gain < 2.0 * before.expected_gain, "{before:?} {after:?}");
+    assert!((after.incumbent - before.incumbent).abs() < 0.1 * before.spread, "{before:?} {after:?}");
+}
+
+#[test]
+fn what_is_less_than_half_a_step_is_not_expected() {
+    let fine = |u: &[f64]| 4.0 * bowl(u);
+    let coarse = |u: &[f64]| (4.0 * fine(u)).round() / 4.0;
+    let smooth = Told::new(space(&[10.0, 1.0]), 60, fine).ahead(110.0);
+    let mut steps = Told::new(space(&[10.0, 1.0]), 60, coarse);
+    // Nothing is below 0, and 0 was found.
+    for i in 0..10 {
+        let u = [0.4, 0.4, 0.3 + 0.02 * i as f64, 0.4];
+        steps.tell(&u, Some(coarse(&u)));
+    }
+    let ahead = steps.ahead(110.0);
+    assert!(ahead.expected_gain < 0.01 * ahead.spread, "{ahead:?}");
+    assert!(smooth.expected_gain > 0.01 * smooth.spread, "{smooth:?}");
 }
