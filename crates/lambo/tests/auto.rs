@@ -256,6 +256,9 @@ fn dear_stages_are_not_run_again_for_what_is_known() {
     firsts.sort_by(f64::total_cmp);
     let near = firsts.windows(2).filter(|pair| pair[1] - pair[0] < 1e-3).count();
     assert!(near <= 2, "{near} of {firsts:?}");
+    // The best there is is −2.
+    let best = study.account().best().unwrap();
+    assert!(best < -1.998, "{best}");
     assert!(study.account().spent() <= 600.0, "{}", study.account().spent());
 }
 

@@ -176,6 +176,13 @@ impl std::fmt::Display for Reached {
                     "{what} expected to gain {gain} for a cost of {cost}, less than the {needed} that such a cost is worth"
                 )
             }
+            Self::Rule(StopReason::NothingCame { price, spent, gain }) => {
+                let (needed, spent, gain) = (rounded(price * spent), rounded(*spent), rounded(*gain));
+                write!(
+                    f,
+                    "the last {spent} of cost gained {gain}, less than the {needed} that such a cost is worth, and what is expected of more has been expected for long"
+                )
+            }
             Self::Rule(reason) => reason.fmt(f),
             Self::Wall(limit) => write!(f, "{limit} s of work were reached"),
             Self::NothingNew(count) => write!(f, "the last {count} proposals had all been tried before"),
@@ -222,6 +229,11 @@ mod tests {
         assert_eq!(
             Reached::Rule(dear).to_string(),
             "the best next trial is expected to gain 1.5e-7 for a cost of 11, less than the 1.1e301 that such a cost is worth"
+        );
+        let dry = StopReason::NothingCame { price: 1e-3, spent: 123.456_789, gain: 0.01 };
+        assert_eq!(
+            Reached::Rule(dry).to_string(),
+            "the last 123.5 of cost gained 0.01, less than the 0.1235 that such a cost is worth, and what is expected of more has been expected for long"
         );
         assert_eq!((rounded(-1_234_567.0), rounded(999_999.0)), ("-1.235e6".into(), "999999".into()));
         assert_eq!((rounded(2e-300), rounded(f64::MAX)), ("2e-300".into(), "1.798e308".into()));

@@ -123,7 +123,7 @@ impl Session<'_> {
     fn must_wait(&self, core: &Core) -> bool {
         let Some(limit) = self.pipeline.study.budget.cost else { return false };
         let (spent, open) = (core.study.account().spent(), core.study.open().count());
-        let ends = core.failure.is_some() || self.options.stop.is_asked() || core.reached.is_some();
+        let ends = core.failure.is_some() || self.options.stop.is_asked();
         !ends && open > 0 && spent < limit && spent + core.study.expected_open_cost() >= limit
     }
 

@@ -158,6 +158,11 @@ impl Course {
         Ok(Proposal::new(point, why).with_hyper(model.refitted.clone()))
     }
 
+    /// Counts an iteration whose proposal was not the model's.
+    pub(super) fn pass(&mut self) {
+        self.iterations += 1;
+    }
+
     /// Takes note of a proposal that became a trial.
     pub(super) fn accept(&mut self, view: &View<'_>, proposal: &Proposal) -> Result<(), StrategyError> {
         check_hyper(view.trials.len(), proposal, view.space.dim())?;

@@ -203,7 +203,7 @@ fn incumbent(view: &View<'_>, model: &Model) -> Result<(Vec<f64>, f64), Strategy
 /// The largest distance so far from the median to the lowest value, as the values came; the range where there is none.
 ///
 /// A strategy that has found the best values tries more like them, so that the distance shrinks again; what was there to be gained does not.
-fn spread(values: &[f64]) -> f64 {
+pub(super) fn spread(values: &[f64]) -> f64 {
     let mut sorted: Vec<f64> = Vec::with_capacity(values.len());
     let mut largest = 0.0_f64;
     for value in values {

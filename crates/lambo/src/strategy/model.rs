@@ -252,10 +252,10 @@ impl Model {
         })
     }
 
-    /// The standard deviation of what is expected at a point of the unit cube, standardised.
-    pub(super) fn sd(&self, x: &[f64]) -> Result<f64, StrategyError> {
+    /// Mean and standard deviation of what is expected at a point of the unit cube, standardised.
+    pub(super) fn expects(&self, x: &[f64]) -> Result<(f64, f64), StrategyError> {
         let posterior = self.gp.predict(&Batch::of(self.gp.dim(), x))?;
-        Ok(posterior.variance.first().map_or(0.0, |variance| variance.sqrt()))
+        Ok((posterior.mean[0], posterior.variance[0].sqrt()))
     }
 
     /// A standardised value in the metric's units.

@@ -22,6 +22,9 @@ const LEAST: f64 = 0.02;
 /// The most of the outcomes' variance that noise explains; 0.5 made no difference on two pipelines with failures.
 const MOST_NOISE: f64 = 0.1;
 
+/// The latest failures, and the latest successes, that are learnt from: more cost as much as n³ at every trial.
+const LATEST: usize = 100;
+
 /// Starts of the fit: it decides which of the good places to leave out, not where they are.
 const STARTS: usize = 2;
 
@@ -47,11 +50,18 @@ impl Odds {
         t: usize,
     ) -> Result<Option<Self>, StrategyError> {
         let ended = || view.trials.iter().filter(|trial| !trial.is_open());
-        if !ended().any(|trial| trial.is_failed()) || ended().all(|trial| trial.is_failed()) {
+        let count = |failed: bool| ended().filter(|trial| trial.is_failed() == failed).count();
+        let (mut failures, mut successes) = (count(true), count(false));
+        if failures == 0 || successes == 0 {
             return Ok(None);
         }
         let (mut x, mut outcomes) = (Batch::new(view.space.dim()), Vec::new());
         for trial in ended() {
+            let left = if trial.is_failed() { &mut failures } else { &mut successes };
+            *left -= 1;
+            if *left >= LATEST {
+                continue;
+            }
             // A row of this space has its length.
             let _ = x.push(&view.space.encode(trial.point())?);
             outcomes.push(if trial.is_failed() { 0.0 } else { 1.0 });

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A maximiser over the whole space never lands on values that were run before, and always pays for everything. At hand is the previous
-//! point, that of the last trial that did not fail, and with a cache the [`POOL`] best points as well. A free module counts as
+//! point, that of the last trial that did not fail, and with a cache the [`POOL`] best points as well, or so many different prefixes of every depth ([`different`]). A free module counts as
 //! run even if its value turns out to be one seen before: otherwise a point that costs nothing would be repeated for ever.
 //!
 //! In a graph of modules there are more ways to keep values: for every module also all but those that it feeds, so that a branch can move beside another

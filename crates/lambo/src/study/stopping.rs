@@ -135,10 +135,10 @@ impl fmt::Display for StopReason {
                 write!(f, ", less than the {needed} that such a cost is worth")
             }
             Self::NothingCame { price, spent, gain } => {
-                let needed = price * spent;
+                let (needed, spent, gain) = (told(price * spent), told(*spent), told(*gain));
                 write!(
                     f,
-                    "the last {spent} of cost gained {gain}, less than the {needed} that such a cost is worth; what is expected of more is not believed after that"
+                    "the last {spent} of cost gained {gain}, less than the {needed} that such a cost is worth, and what is expected of more has been expected for long"
                 )
             }
             Self::NoDifference { values } => write!(

@@ -20,6 +20,7 @@ mod start;
 use serde::{Deserialize, Serialize};
 
 use super::course::Course;
+use super::forecast::spread;
 use super::model::{Explanation, Model};
 use super::odds::{Likely, Odds};
 use super::prefix::{self, Candidate};
@@ -29,6 +30,7 @@ use super::{Design, ModelOptions, Proposal, Source, Strategy, StrategyError, Vie
 use crate::acquisition::{LogEi, Maximiser, Surface};
 use crate::space::{Batch, Space};
 use crate::surrogate::Family;
+use crate::trial::Trial;
 use start::{Drawn, Start};
 
 /// The settings of `auto`: each ingredient can be taken out.
@@ -60,7 +62,7 @@ pub struct AutoOptions {
     pub odds: bool,
     /// With a cache: how many different prefixes of every depth are gone back to.
     pub prefixes: usize,
-    /// Places whose value is known up to this standard deviation, in those of all values, are left alone.
+    /// Places whose value is known up to this share of the spread of values, from their median to the best one, are left alone unless they are sure to be better.
     pub known: f64,
     /// How hard to look beside each prefix.
     pub effort: Maximiser,
@@ -142,6 +144,9 @@ const EXPLANATION: &str = "explanation";
 /// What a proposal of the start remembers: the first module that was drawn for it, or the number of modules where all were.
 const DRAWN: &str = "drawn";
 
+/// What a proposal of the start remembers where the model had nothing to try: it counts as one of the model's, so that fits go on.
+const RESUMED: &str = "resumed";
+
 /// How far logarithms of lengthscales stray from their mean; 0.15 to 0.7 were tried.
 const STRAY: f64 = 0.3;
 
@@ -155,9 +160,9 @@ const PREFIXES: usize = 8;
 /// Beyond this only time is lost.
 const MOST_PREFIXES: usize = 1_000;
 
-/// A trial where the model is so sure tells nothing. Without it the model, which never believes that there is no noise at all, runs dear stages again and again at nearly the same value once the rest is
-/// at its best: two thirds of a budget on a pipeline whose cheap parameters have their best values at their bounds.
-const KNOWN: f64 = 0.01;
+/// A trial where the model is so sure tells nothing, unless it is sure of something better. Without it the model, which never believes that there is no noise at all, runs dear stages again and again at nearly
+/// the same value once the rest is at its best. With 0.01 ends are a little further from the optimum, with 0.0025 some stages are run again.
+const KNOWN: f64 = 0.005;
 
 /// Beyond this only the cheapest trials would ever be proposed.
 const MOST_EXPONENT: f64 = 10.0;
@@ -241,13 +246,17 @@ impl Auto {
         let mut candidates =
             prefix::solve(view, &prefixes, |prefix| objective(&prefix.runs), &model.hints(), &effort)?;
         keep_if_any(&mut candidates, |candidate| affordable(view, costs, candidate))?;
+        let values: Vec<f64> = view.trials.iter().filter_map(Trial::value).collect();
+        let known = known * spread(&values) / model.scale.scale;
         let tells = |candidate: &Candidate<'_>| {
-            Ok(untried(view, candidate)? && model.sd(&candidate.place.x)? > *known)
+            let (mean, sd) = model.expects(&candidate.place.x)?;
+            let is_known = sd <= known && mean + sd > model.lowest - margin;
+            Ok(!is_known && untried(view, candidate)?)
         };
         if !keep_if_any(&mut candidates, tells)?
             && let Some(proposal) = self.begin(view, start)?
         {
-            return Ok(proposal.with_hyper(model.refitted.clone()));
+            return Ok(proposal.with_hyper(model.refitted.clone()).with_memo(RESUMED, 1.0));
         }
         let best = prefix::best(&candidates, |candidate| candidate.value)?;
         self.course.propose(view, model, &objective(&best.prefix.runs), &best.place)
@@ -304,6 +313,9 @@ impl Strategy for Auto {
             },
         };
         self.course.accept(view, proposal)?;
+        if proposal.memo.contains_key(RESUMED) {
+            self.course.pass();
+        }
         self.explanation = explanation;
         if let Some(first) = drawn {
             let wiring = start::wiring(view.space, self.options.start == AutoStart::Nested);

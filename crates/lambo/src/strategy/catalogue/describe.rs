@@ -170,7 +170,7 @@ const OPTIONS: &[(&str, &str, &str, &str)] = &[
     (
         "auto",
         "known",
-        "places whose value is known up to this share of the spread of all values are left alone",
+        "places whose value is known up to this share of the spread of values are left alone unless they are sure to be better",
         "a number from 0 to less than 1",
     ),
     (
