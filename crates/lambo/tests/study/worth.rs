@@ -222,6 +222,8 @@ fn a_promise_that_is_not_kept_is_not_believed_for_ever() {
     let mut played = Study::named(space, "random", 3).unwrap().stop(rules).unwrap();
     let n = play(&mut played, 250, |u| 0.3 * noise(u) + bowl(u));
     assert!(n < 250, "{:?}", played.forecast(Horizon::FullRuns(1.0)));
+    let reason = played.stopped();
+    assert!(matches!(reason, Some(StopReason::NothingCame { .. })), "{reason:?}");
 }
 
 /// Functions drawn from a Gaussian process by random cosines: code of the surrogate, which no forecast uses.
