@@ -111,7 +111,7 @@ impl<O: Objective> Objective for Likely<'_, O> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::space::{CostModel, Module, Param, RunHistory, Space};
+    use crate::space::{Module, Param, RunHistory, Space};
     use crate::trial::{Proposed, Trial, TrialId};
 
     fn plane() -> Space {
@@ -132,16 +132,8 @@ mod tests {
             }
         };
         let trials: Vec<Trial> = (0..side * side).map(trial).collect();
-        let view = View {
-            space,
-            trials: &trials,
-            costs: None,
-            cost_model: CostModel::Previous,
-            history: &RunHistory::new(),
-            spent: 0.0,
-            budget: None,
-            most_trials: None,
-        };
+        let history = RunHistory::new();
+        let view = View::of(space, &trials, &history);
         Odds::of(&view, Some(0.3), 1, 1).unwrap()
     }
 

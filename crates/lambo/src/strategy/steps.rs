@@ -41,7 +41,7 @@ pub(super) fn margin(view: &View<'_>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::space::{CostModel, Module, Param, RunHistory, Space};
+    use crate::space::{Module, Param, RunHistory, Space};
     use crate::trial::{Proposed, TrialId};
 
     /// The margin after trials at these places with these values.
@@ -53,16 +53,7 @@ mod tests {
             Trial::Observed(proposed.observe(value).unwrap())
         };
         let trials: Vec<Trial> = told.iter().enumerate().map(trial).collect();
-        margin(&View {
-            space: &space,
-            trials: &trials,
-            costs: None,
-            cost_model: CostModel::Previous,
-            history: &RunHistory::new(),
-            spent: 0.0,
-            budget: None,
-            most_trials: None,
-        })
+        margin(&View::of(&space, &trials, &RunHistory::new()))
     }
 
     #[test]

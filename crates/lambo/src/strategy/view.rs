@@ -27,6 +27,23 @@ pub struct View<'a> {
     pub most_trials: Option<usize>,
 }
 
+#[cfg(test)]
+impl<'a> View<'a> {
+    /// Of trials that nobody knows the costs of, without limits.
+    pub(super) fn of(space: &'a Space, trials: &'a [Trial], history: &'a RunHistory) -> Self {
+        Self {
+            space,
+            trials,
+            costs: None,
+            cost_model: CostModel::Previous,
+            history,
+            spent: 0.0,
+            budget: None,
+            most_trials: None,
+        }
+    }
+}
+
 impl<'a> View<'a> {
     /// The points of open trials.
     pub fn open(&self) -> impl Iterator<Item = &'a Point> + 'a {

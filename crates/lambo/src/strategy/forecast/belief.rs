@@ -91,7 +91,7 @@ fn telling(view: &View<'_>) -> Result<Option<Vec<Trial>>, StrategyError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::space::{CostModel, Module, Param, RunHistory, Space};
+    use crate::space::{Module, Param, RunHistory, Space};
     use crate::trial::{Proposed, TrialId};
 
     /// The numbers of the trials that say something, of trials at these places that failed or not.
@@ -107,16 +107,8 @@ mod tests {
             }
         };
         let trials: Vec<Trial> = tried.iter().enumerate().map(trial).collect();
-        let view = View {
-            space: &space,
-            trials: &trials,
-            costs: None,
-            cost_model: CostModel::Previous,
-            history: &RunHistory::new(),
-            spent: 0.0,
-            budget: None,
-            most_trials: None,
-        };
+        let history = RunHistory::new();
+        let view = View::of(&space, &trials, &history);
         let kept = telling(&view).unwrap().unwrap_or_else(|| trials.clone());
         kept.iter().map(|trial| trial.id().index()).collect()
     }

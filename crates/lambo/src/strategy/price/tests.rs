@@ -1,7 +1,7 @@
 //! Prices against numbers worked out by hand, and their gradients against finite differences.
 
 use super::*;
-use crate::space::{Cost, CostModel, Module, Param, Point, RunHistory, Space, Value};
+use crate::space::{Cost, Module, Param, Point, RunHistory, Space, Value};
 use crate::strategy::View;
 use crate::trial::{Proposed, Trial, TrialId};
 
@@ -28,16 +28,8 @@ fn trials(space: &Space) -> Vec<Trial> {
 }
 
 fn costs(space: &Space, trials: &[Trial]) -> StageCosts {
-    let view = View {
-        space,
-        trials,
-        costs: None,
-        cost_model: CostModel::Previous,
-        history: &RunHistory::new(),
-        spent: 0.0,
-        budget: None,
-        most_trials: None,
-    };
+    let history = RunHistory::new();
+    let view = View::of(space, trials, &history);
     StageCosts::of(&view, 1, 1).unwrap()
 }
 
