@@ -133,7 +133,7 @@ impl<'a> Campaigns<'a> {
             let Some((place, _, cost)) = best else { break };
             let Some(point) = self.places.points.get(place) else { break };
             history.record(self.view.space, point)?;
-            if self.mean(place) < self.mean(home) {
+            if self.mean(place) < self.bar(home) {
                 home = place;
             }
             let scale = self.outcome_sd(left(&updates, place, place));
@@ -258,11 +258,14 @@ impl<'a> Campaigns<'a> {
         (variance.max(0.0) + self.noise).max(f64::MIN_POSITIVE).sqrt()
     }
 
+    /// What has to be improved on: a trial that would be lower than the incumbent by its margin has no margin of its own.
+    fn bar(&self, home: usize) -> f64 {
+        self.mean(home) - if home == self.home { self.margin } else { 0.0 }
+    }
+
     /// What a trial at a place gains over `home`, given the variance of f there and its covariance with f at home.
     fn improvement(&self, home: usize, place: usize, variance: f64, with_home: f64) -> f64 {
-        // A trial that would be lower already is past the margin.
-        let margin = if home == self.home { self.margin } else { 0.0 };
-        let drop = self.mean(home) - margin - self.mean(place);
+        let drop = self.bar(home) - self.mean(place);
         let sd = (variance.max(0.0) - with_home).abs() / self.outcome_sd(variance);
         if sd > 0.0 { sd * normal::h(drop / sd) } else { drop.max(0.0) }
     }

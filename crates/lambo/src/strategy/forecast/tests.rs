@@ -240,16 +240,19 @@ fn failures_by_chance_hardly_change_what_is_expected() {
 
 #[test]
 fn what_is_less_than_half_a_step_is_not_expected() {
-    let fine = |u: &[f64]| 4.0 * bowl(u);
-    let coarse = |u: &[f64]| (4.0 * fine(u)).round() / 4.0;
-    let smooth = Told::new(space(&[10.0, 1.0]), 60, fine).ahead(110.0);
-    let mut steps = Told::new(space(&[10.0, 1.0]), 60, coarse);
-    // Nothing is below 0, and 0 was found.
-    for i in 0..10 {
-        let u = [0.4, 0.4, 0.3 + 0.02 * i as f64, 0.4];
-        steps.tell(&u, Some(coarse(&u)));
-    }
-    let ahead = steps.ahead(110.0);
-    assert!(ahead.expected_gain < 0.01 * ahead.spread, "{ahead:?}");
-    assert!(smooth.expected_gain > 0.01 * smooth.spread, "{smooth:?}");
+    let coarse = |u: &[f64]| (16.0 * bowl(u)).round() / 4.0;
+    // The same but for differences that nobody sees: no two values are equal, and nothing is a step.
+    let blurred = |u: &[f64]| coarse(u) + 1e-3 * (1e3 * u.iter().sum::<f64>()).sin();
+    let ahead = |f: &dyn Fn(&[f64]) -> f64| {
+        let mut told = Told::new(space(&[10.0, 1.0]), 60, f);
+        // Nothing is below 0, and 0 was found.
+        for i in 0..10 {
+            let u = [0.4, 0.4, 0.3 + 0.02 * i as f64, 0.4];
+            told.tell(&u, Some(f(&u)));
+        }
+        told.ahead(110.0)
+    };
+    let (steps, none) = (ahead(&coarse), ahead(&blurred));
+    assert!(steps.expected_gain < 0.01 * steps.spread, "{steps:?}");
+    assert!(none.expected_gain > 2.0 * steps.expected_gain, "{none:?} {steps:?}");
 }
