@@ -1,6 +1,7 @@
 //! A stage whose inputs did not change never runs twice.
 
 use crate::harness::{Lab, THREE, has_lines, send, told, wait_until};
+use std::process::Stdio;
 
 fn assert_once(lab: &Lab) {
     let runs = lab.runs();
@@ -43,6 +44,42 @@ fn two_studies_of_one_directory_share_what_they_make() {
     assert_eq!(told(&lab.records("three")).len(), 40);
     assert_eq!(told(&lab.records("other")).len(), 40);
     assert_once(&lab);
+}
+
+/// A pipeline of one stage that takes no time.
+const BRIEF: &str = r#"
+[study]
+name = "one"
+metric = "f"
+direction = "minimize"
+strategy = "random"
+budget = { trials = 1 }
+
+[[stage]]
+name = "only"
+cost = 1
+run = ["sh", "-c", 'echo "{{\"f\": $1}}" > "$2/result.json"', "sh", "{a}", "{out}"]
+[stage.params]
+a = { int = [0, 20] }
+"#;
+
+#[test]
+fn of_200_pairs_of_studies_begun_at_once_in_a_fresh_directory_none_fails() {
+    for pair in 0..200 {
+        let lab = Lab::new(BRIEF);
+        std::fs::write(lab.root().join("other.toml"), BRIEF.replace("\"one\"", "\"other\"")).unwrap();
+        let begun = ["pipeline.toml", "other.toml"]
+            .map(|file| lab.command(&["run", "--quiet", file]).stderr(Stdio::piped()).spawn());
+        for child in begun {
+            let output = child.unwrap().wait_with_output().unwrap();
+            assert!(output.status.success(), "pair {pair}: {}", crate::harness::text(&output.stderr));
+        }
+        assert_eq!(
+            (told(&lab.records("one")).len(), told(&lab.records("other")).len()),
+            (1, 1),
+            "pair {pair}"
+        );
+    }
 }
 
 #[test]

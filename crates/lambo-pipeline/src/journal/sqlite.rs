@@ -49,18 +49,16 @@ impl Sqlite {
     pub fn open(path: &Path, name: &str, disk: Disk) -> Result<Self, JournalError> {
         let failed = |error| database(path, &error);
         let refused = |error: std::io::Error| database_text(path, &error);
+        create_if_absent(path, &disk)?;
         disk.permit().map_err(refused)?;
         let mut connection = Connection::open(path).map_err(failed)?;
         connection.busy_timeout(BUSY).map_err(failed)?;
-        check_format(&connection, path)?;
-        connection.pragma_update(None, "journal_mode", "wal").map_err(failed)?;
+        if check_format(&connection, path)? == 0 {
+            // An empty file in the journal's place: it becomes a journal where it is.
+            write_tables(&mut connection, path)?;
+        }
         connection.pragma_update(None, "synchronous", "full").map_err(failed)?;
         let change = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-        if version(&change, path)? == 0 {
-            change.execute_batch(TABLES).map_err(failed)?;
-            change.pragma_update(None, "application_id", APPLICATION).map_err(failed)?;
-            change.pragma_update(None, "user_version", FORMAT).map_err(failed)?;
-        }
         let insert = "INSERT INTO study (name, began) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING";
         change.execute(insert, params![name, clock::now()]).map_err(failed)?;
         disk.permit().map_err(refused)?;
@@ -202,6 +200,40 @@ impl Journal for Sqlite {
         }
         Ok(records)
     }
+}
+
+/// Makes the file unless it is there. It appears whole, by one rename: a second process that starts at the same moment sees no journal or a finished one.
+fn create_if_absent(path: &Path, disk: &Disk) -> Result<(), JournalError> {
+    if path.exists() {
+        return Ok(());
+    }
+    let refused = |error: crate::disk::DiskError| database_text(&error.path, &error.source);
+    let lock = disk.open_lock(&path.with_extension("lock")).map_err(refused)?;
+    lock.lock().map_err(|error| database_text(path, &error))?;
+    if path.exists() {
+        return Ok(());
+    }
+    let beside = path.with_extension("new");
+    // Left by a process that was killed at this point.
+    disk.remove_file(&beside).map_err(refused)?;
+    let failed = |error| database(&beside, &error);
+    let mut connection = Connection::open(&beside).map_err(failed)?;
+    write_tables(&mut connection, &beside)?;
+    connection.close().map_err(|(_, error)| failed(error))?;
+    disk.rename(&beside, path).map_err(refused)
+}
+
+/// Makes an empty file a journal without studies.
+fn write_tables(connection: &mut Connection, path: &Path) -> Result<(), JournalError> {
+    let failed = |error| database(path, &error);
+    connection.pragma_update(None, "journal_mode", "wal").map_err(failed)?;
+    let change = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    if version(&change, path)? == 0 {
+        change.execute_batch(TABLES).map_err(failed)?;
+        change.pragma_update(None, "application_id", APPLICATION).map_err(failed)?;
+        change.pragma_update(None, "user_version", FORMAT).map_err(failed)?;
+    }
+    change.commit().map_err(failed)
 }
 
 /// The format, 0 of a file that is empty; refuses files of others and of later releases, before anything is written to them.
