@@ -1,10 +1,10 @@
 //! Any lines are events that a study goes on from, or an error; what was replayed is written as it was read.
 #![no_main]
 
-use lambo::space::{Cost, Module, Param, Space};
-use lambo::study::{Event, Study};
-use lambo_pipeline::journal::{Record, Stamped, Summary, read_record};
-use lambo_pipeline::run_loop::record;
+use stagetune::space::{Cost, Module, Param, Space};
+use stagetune::study::{Event, Study};
+use stagetune_pipeline::journal::{Record, Stamped, Summary, read_record};
+use stagetune_pipeline::run_loop::record;
 
 /// More lines than this make the target slow and find nothing new.
 const MOST_LINES: usize = 200;

@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use lambo_pipeline::file::{FileError, Piece, Pipeline, fits_shape};
+use stagetune_pipeline::file::{FileError, Piece, Pipeline, fits_shape};
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };

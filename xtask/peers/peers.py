@@ -1,9 +1,9 @@
-"""Times one suggestion, model fit included, of lambo, BoTorch and Optuna's GPSampler on the same data.
+"""Times one suggestion, model fit included, of stagetune, BoTorch and Optuna's GPSampler on the same data.
 
 Run by `cargo xtask peers`, inside the environment of requirements.txt. For each objective and number of points n, every
 contestant gets the same seeded data in the unit cube of dimension 8, two threads and a process of its own; the contestants
 take turns within a repeat, so that a busy machine disturbs all alike. Each suggestion is then scored by two judges that
-refit nothing: the posterior that BoTorch fitted, and an exact numpy posterior with the hyper-parameters that lambo fitted.
+refit nothing: the posterior that BoTorch fitted, and an exact numpy posterior with the hyper-parameters that stagetune fitted.
 """
 
 import argparse
@@ -27,7 +27,7 @@ NOISE_SD = 0.01
 # A judgement: with a tenth of one of two cores taken by others, threads that wait for each other begin to feel it.
 MOST_FROM_OTHERS = 0.05
 HERE = os.path.dirname(os.path.abspath(__file__))
-CONTESTANTS = ["lambo", "botorch", "optuna"]
+CONTESTANTS = ["stagetune", "botorch", "optuna"]
 
 
 def smooth(u):
@@ -79,7 +79,7 @@ class Peer:
         return answer
 
 
-class Lambo:
+class Stagetune:
     """The release binary, a fresh process for every suggestion."""
 
     def __init__(self, binary, environment):
@@ -93,7 +93,7 @@ class Lambo:
             [self.binary, "suggest"], input=json.dumps(request), capture_output=True, text=True, env=self.environment
         )
         if done.returncode != 0:
-            sys.exit(f"error: `lambo-lab suggest` failed: {done.stderr.strip()}")
+            sys.exit(f"error: `stagetune-lab suggest` failed: {done.stderr.strip()}")
         answer = json.loads(done.stdout)
         self.rss = max(self.rss, answer["peak_rss_mb"])
         self.hyper = answer["hyper"]
@@ -143,8 +143,8 @@ def measure(objective, n, repeats, seed, binary, environment):
     values = OBJECTIVES[objective](u) + NOISE_SD * rng.standard_normal(n)
     x, y = u.tolist(), values.tolist()
 
-    players = {name: Peer(name, environment) for name in CONTESTANTS if name != "lambo"}
-    players["lambo"] = Lambo(binary, environment)
+    players = {name: Peer(name, environment) for name in CONTESTANTS if name != "stagetune"}
+    players["stagetune"] = Stagetune(binary, environment)
     for name in CONTESTANTS:
         players[name].suggest(x, y, seed)  # Imports and first allocations are nobody's suggestion.
     runs = {name: [] for name in CONTESTANTS}
@@ -153,12 +153,12 @@ def measure(objective, n, repeats, seed, binary, environment):
         for name in CONTESTANTS[turn:] + CONTESTANTS[:turn]:
             runs[name].append(players[name].suggest(x, y, seed + 1 + repeat))
 
-    ours = players["lambo"].hyper
+    ours = players["stagetune"].hyper
     cell = {"objective": objective, "n": n, "contestants": {}}
     for name in CONTESTANTS:
         points = [run["x"] for run in runs[name]]
         by_botorch = players["botorch"].ask(do="score", points=points)["log_ei"]
-        by_lambo = scoring.log_ei(points, x, scoring.standardise(y), ours).tolist()
+        by_stagetune = scoring.log_ei(points, x, scoring.standardise(y), ours).tolist()
         seconds = [run["seconds"] for run in runs[name]]
         cell["contestants"][name] = {
             "seconds": seconds,
@@ -166,9 +166,9 @@ def measure(objective, n, repeats, seed, binary, environment):
             "least_seconds": min(seconds),
             "median_fit_seconds": median_or_none([run.get("fit_seconds") for run in runs[name]]),
             "log_ei_by_botorch": statistics.median(by_botorch),
-            "log_ei_by_lambo": statistics.median(by_lambo),
+            "log_ei_by_stagetune": statistics.median(by_stagetune),
             "all_log_ei_by_botorch": by_botorch,
-            "all_log_ei_by_lambo": by_lambo,
+            "all_log_ei_by_stagetune": by_stagetune,
         }
     for name in CONTESTANTS:
         end = players[name].stop()
@@ -178,8 +178,8 @@ def measure(objective, n, repeats, seed, binary, environment):
             hyper = {"signal_variance": 1.0, **end["model"]}
             mine["log_posterior"] = scoring.log_posterior(x, scoring.standardise(y), hyper)
         for kind in ["median", "least"]:
-            ours = cell["contestants"]["lambo"][f"{kind}_seconds"]
-            mine[f"{kind}_ratio_to_lambo"] = mine[f"{kind}_seconds"] / ours
+            ours = cell["contestants"]["stagetune"][f"{kind}_seconds"]
+            mine[f"{kind}_ratio_to_stagetune"] = mine[f"{kind}_seconds"] / ours
     cell["cpu_share_of_others"] = clock.share_of_others()
     return cell
 
@@ -194,16 +194,16 @@ def print_table(report):
     versions = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
     print(f"{report['date']}, {facts['cpu']}, {facts['cores']} cores, seed {report['seed']}; {versions}")
     print("log EI in units of the standardised objective, higher is better, each column one judge for all three\n")
-    head = ["objective", "n", "contestant", "median s", "x lambo", "least s", "x lambo", "peak MB", "log EI (BoTorch's GP)", "log EI (lambo's GP)", "log posterior of the fit"]
+    head = ["objective", "n", "contestant", "median s", "x stagetune", "least s", "x stagetune", "peak MB", "log EI (BoTorch's GP)", "log EI (stagetune's GP)", "log posterior of the fit"]
     rows = [head]
     for cell in report["cells"]:
         for name, mine in cell["contestants"].items():
             rss = "?" if mine["peak_rss_mb"] is None else f"{mine['peak_rss_mb']:.0f}"
             rows.append([
                 cell["objective"], str(cell["n"]), name, f"{mine['median_seconds']:.4f}",
-                f"{mine['median_ratio_to_lambo']:.1f}", f"{mine['least_seconds']:.4f}",
-                f"{mine['least_ratio_to_lambo']:.1f}", rss,
-                f"{mine['log_ei_by_botorch']:.4f}", f"{mine['log_ei_by_lambo']:.4f}",
+                f"{mine['median_ratio_to_stagetune']:.1f}", f"{mine['least_seconds']:.4f}",
+                f"{mine['least_ratio_to_stagetune']:.1f}", rss,
+                f"{mine['log_ei_by_botorch']:.4f}", f"{mine['log_ei_by_stagetune']:.4f}",
                 f"{mine['log_posterior']:.3f}" if "log_posterior" in mine else "-",
             ])
     widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
@@ -227,7 +227,7 @@ def cpu_name():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--lambo", required=True, help="path of the lambo-lab release binary")
+    parser.add_argument("--stagetune", required=True, help="path of the stagetune-lab release binary")
     parser.add_argument("--n", default="50,200,500", help="numbers of points, separated by commas")
     parser.add_argument("--objective", choices=["smooth", "ackley", "both"], default="both")
     parser.add_argument("--repeats", type=int, default=5)
@@ -249,7 +249,7 @@ def main():
     for objective in objectives:
         for n in [int(n) for n in arguments.n.split(",")]:
             print(f"measuring {objective}, n = {n}", file=sys.stderr, flush=True)
-            cell = measure(objective, n, arguments.repeats, arguments.seed, arguments.lambo, environment)
+            cell = measure(objective, n, arguments.repeats, arguments.seed, arguments.stagetune, environment)
             report["cells"].append(cell)
     if arguments.json:
         print(json.dumps(report, indent=2))

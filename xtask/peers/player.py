@@ -1,6 +1,6 @@
 """One peer that plays one run of an experiment, trial by trial.
 
-Called by `lambo-lab peers` as `player.py PEER DIM SEED`. Reads one JSON line per turn and answers with one JSON line:
+Called by `stagetune-lab peers` as `player.py PEER DIM SEED`. Reads one JSON line per turn and answers with one JSON line:
 
     {"x": [[..]], "y": [..]}  ->  {"x": [..], "seconds": 0.4}
 

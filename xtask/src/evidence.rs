@@ -20,13 +20,13 @@ struct Item {
 
 /// Who shows it.
 enum How {
-    /// `lambo-lab evidence NAME`, optimised, which writes `NAME.json` into this folder of `experiments/`.
+    /// `stagetune-lab evidence NAME`, optimised, which writes `NAME.json` into this folder of `experiments/`.
     Lab(&'static str),
-    /// The same, about the `lambo` command, which is built first.
+    /// The same, about the `stagetune` command, which is built first.
     Command(&'static str),
-    /// `lambo-lab run` on the plan of this name of every panel.
+    /// `stagetune-lab run` on the plan of this name of every panel.
     Panels(&'static str),
-    /// `lambo-lab run` on the plans of the folders of `experiments/auto` whose names begin with this.
+    /// `stagetune-lab run` on the plans of the folders of `experiments/auto` whose names begin with this.
     Tournament(&'static str),
     /// Another cargo command.
     Cargo(&'static str),
@@ -39,15 +39,15 @@ impl Item {
         let line = match self.how {
             How::Lab(folder) | How::Command(folder) => {
                 format!(
-                    "run --release -p lambo-lab -- evidence {name} --out experiments/{folder}/{name}.json"
+                    "run --release -p stagetune-lab -- evidence {name} --out experiments/{folder}/{name}.json"
                 )
             }
             How::Panels(plan) => {
                 let plans = PANELS.map(|panel| format!("experiments/panel-{panel}/{plan}"));
-                format!("run --release -p lambo-lab -- run {}", plans.join(" "))
+                format!("run --release -p stagetune-lab -- run {}", plans.join(" "))
             }
             How::Tournament(prefix) => {
-                format!("run --release -p lambo-lab -- run {}", tournament(prefix).join(" "))
+                format!("run --release -p stagetune-lab -- run {}", tournament(prefix).join(" "))
             }
             How::Cargo(line) => line.to_owned(),
         };
@@ -76,7 +76,9 @@ const ITEMS: &[Item] = &[
     Item {
         name: "reference",
         about: "the engine's numbers, optimised build, against the laboratory's reference files",
-        how: How::Cargo("run --release -p lambo-lab -- reference crates/lambo-lab/tests/fixtures/good"),
+        how: How::Cargo(
+            "run --release -p stagetune-lab -- reference crates/stagetune-lab/tests/fixtures/good",
+        ),
     },
     Item {
         name: "maximiser",
@@ -105,7 +107,7 @@ const ITEMS: &[Item] = &[
     },
     Item {
         name: "regret",
-        about: "the movement regret of lambo grows sublinearly over 400 trials, that of gp-ucb does not",
+        about: "the movement regret of stagetune grows sublinearly over 400 trials, that of gp-ucb does not",
         how: How::Lab("lambo"),
     },
     Item {
@@ -125,7 +127,7 @@ const ITEMS: &[Item] = &[
     },
     Item {
         name: "overhead",
-        about: "lambo adds under 5 ms to a reused stage and under 15 ms to an executed one, beyond the bare process",
+        about: "stagetune adds under 5 ms to a reused stage and under 15 ms to an executed one, beyond the bare process",
         how: How::Command("pipeline"),
     },
     Item {
@@ -145,14 +147,14 @@ const ITEMS: &[Item] = &[
     },
     Item {
         name: "microct",
-        about: "lambo tunes the imaging pipeline, U-Nets and all, within five minutes of commands",
+        about: "stagetune tunes the imaging pipeline, U-Nets and all, within five minutes of commands",
         how: How::Cargo("xtask microct"),
     },
     Item {
         name: "panels-tables",
         about: "panels G and H over the tables of the neuroimaging pipeline, with the paper's costs and with measured ones",
         how: How::Cargo(
-            "run --release -p lambo-lab -- run experiments/panel-g/plan.toml experiments/panel-g/measured/plan.toml experiments/panel-h/plan.toml experiments/panel-h/measured/plan.toml",
+            "run --release -p stagetune-lab -- run experiments/panel-g/plan.toml experiments/panel-g/measured/plan.toml experiments/panel-h/plan.toml experiments/panel-h/measured/plan.toml",
         ),
     },
     Item {
@@ -182,7 +184,7 @@ pub fn run(options: &Options) -> Result<()> {
     }
     for item in select(&options.names)? {
         if matches!(item.how, How::Command(_)) {
-            step::run(&mut step::cargo(&["build", "--release", "--package", "lambo-cli"]))?;
+            step::run(&mut step::cargo(&["build", "--release", "--package", "stagetune-cli"]))?;
         }
         let command = item.command();
         let words: Vec<&str> = command.iter().map(String::as_str).collect();

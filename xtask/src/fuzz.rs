@@ -30,16 +30,16 @@ impl Options {
 
 /// The targets with the folders and files that their seeds come from.
 const TARGETS: [(&str, &[&str]); 2] = [
-    ("pipeline_file", &["crates/lambo-pipeline/tests/malformed", "fuzz/seeds/pipeline_file"]),
+    ("pipeline_file", &["crates/stagetune-pipeline/tests/malformed", "fuzz/seeds/pipeline_file"]),
     ("journal", &["fuzz/seeds/journal"]),
 ];
 
 /// Set for the compiler's stand-in.
-const STAND_IN: &str = "LAMBO_FUZZ_RUSTC";
+const STAND_IN: &str = "STAGETUNE_FUZZ_RUSTC";
 
 /// The crates whose paths the fuzzer learns.
 const INSTRUMENTED: [&str; 6] =
-    ["lambo", "lambo_pipeline", "toml", "toml_parser", "pipeline_file", "journal"];
+    ["stagetune", "stagetune_pipeline", "toml", "toml_parser", "pipeline_file", "journal"];
 
 /// What makes a program tell the fuzzer where it has been.
 const COVERAGE: [&str; 6] = [

@@ -46,7 +46,7 @@ enum Chore {
         after_help = "Examples:\n  cargo xtask microct\n  cargo xtask microct measure --date 2026-11-16\n  cargo xtask microct tables --date 2026-11-16"
     )]
     Microct(microct::Options),
-    /// Build lambo and the quickstart example, tune the example's pipeline and write its report.
+    /// Build stagetune and the quickstart example, tune the example's pipeline and write its report.
     #[command(after_help = "Example:\n  cargo xtask quickstart")]
     Quickstart,
 }

@@ -58,13 +58,13 @@ fn commands(target: &Path, task: Task, date: &str) -> Vec<Command> {
     };
     // Both at once: packages that are built together share the features of what they share.
     let mut all = vec![
-        step::cargo(&["build", "--release", "--package", "lambo-cli", "--package", "microct"]),
+        step::cargo(&["build", "--release", "--package", "stagetune-cli", "--package", "microct"]),
         program("microct", &format!("phantom --out {DATA}")),
     ];
     match task {
         Task::Run => {
-            all.push(program("lambo", &format!("run {PIPELINE}")));
-            let mut report = program("lambo", &format!("report {PIPELINE} -o"));
+            all.push(program("stagetune", &format!("run {PIPELINE}")));
+            let mut report = program("stagetune", &format!("report {PIPELINE} -o"));
             report.arg(target.join("microct-report.html"));
             all.push(report);
         }
@@ -101,9 +101,9 @@ mod tests {
     #[test]
     fn a_study_is_built_given_its_volume_run_and_reported() {
         let lines = lines(Task::Run);
-        assert_eq!(lines[0], "cargo build --release --package lambo-cli --package microct");
+        assert_eq!(lines[0], "cargo build --release --package stagetune-cli --package microct");
         assert_eq!(lines[1], "target/release/microct phantom --out examples/microct/data");
-        assert_eq!(lines[2], "target/release/lambo run examples/microct/pipeline.toml");
+        assert_eq!(lines[2], "target/release/stagetune run examples/microct/pipeline.toml");
         assert!(lines[3].ends_with("-o target/microct-report.html"), "{}", lines[3]);
     }
 

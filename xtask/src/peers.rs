@@ -69,7 +69,7 @@ fn play(plans: &[PathBuf], peers: Option<&str>, sims: u32, out: &Path) -> Result
     let python = environment(&folder)?;
     let panel = |panel: &str| step::root().join(format!("experiments/panel-{panel}/plan.toml"));
     let plans = if plans.is_empty() { PANELS.map(panel).to_vec() } else { plans.to_vec() };
-    let mut play = step::cargo(&["run", "--release", "--quiet", "--package", "lambo-lab", "--", "peers"]);
+    let mut play = step::cargo(&["run", "--release", "--quiet", "--package", "stagetune-lab", "--", "peers"]);
     play.env("PYTHONDONTWRITEBYTECODE", "1").args(plans).args(["--sims", &sims.to_string()]);
     play.arg("--out").arg(out);
     if let Some(peers) = peers {
@@ -84,12 +84,12 @@ fn measure(options: &Speed) -> Result<()> {
     }
     let folder = step::root().join("xtask/peers");
     let python = environment(&folder)?;
-    step::run(&mut step::cargo(&["build", "--release", "--quiet", "--package", "lambo-lab"]))?;
+    step::run(&mut step::cargo(&["build", "--release", "--quiet", "--package", "stagetune-lab"]))?;
     let numbers: Vec<String> = options.n.iter().map(u32::to_string).collect();
     let mut measure = Command::new(python);
     // Compiled Python files beside the sources would show up as changes.
     measure.env("PYTHONDONTWRITEBYTECODE", "1").arg(folder.join("peers.py"));
-    measure.arg("--lambo").arg(target().join("release/lambo-lab"));
+    measure.arg("--stagetune").arg(target().join("release/stagetune-lab"));
     measure.args(["--n", &numbers.join(","), "--objective", &options.objective]);
     measure.args(["--repeats", &options.repeats.to_string(), "--seed", &options.seed.to_string()]);
     if options.json {

@@ -1,4 +1,4 @@
-//! `cargo xtask quickstart`: builds `lambo` and the example, runs the example's study and writes its report.
+//! `cargo xtask quickstart`: builds `stagetune` and the example, runs the example's study and writes its report.
 
 use crate::step;
 use anyhow::Result;
@@ -27,19 +27,19 @@ fn commands(target: &Path, report: &Path) -> [Command; 3] {
         "build",
         "--release",
         "--package",
-        "lambo-cli",
+        "stagetune-cli",
         "--package",
         "quickstart",
         "--no-default-features",
     ]);
-    let program = target.join("release").join(format!("lambo{}", std::env::consts::EXE_SUFFIX));
-    let lambo = |arguments: &[&str]| {
+    let program = target.join("release").join(format!("stagetune{}", std::env::consts::EXE_SUFFIX));
+    let stagetune = |arguments: &[&str]| {
         let mut command = Command::new(&program);
         command.args(arguments).current_dir(step::root());
         command
     };
-    let study = lambo(&["run", PIPELINE]);
-    let mut written = lambo(&["report", PIPELINE, "-o"]);
+    let study = stagetune(&["run", PIPELINE]);
+    let mut written = stagetune(&["report", PIPELINE, "-o"]);
     written.arg(report);
     [build, study, written]
 }
@@ -77,16 +77,16 @@ mod tests {
         let shown = commands(&target, &target.join("quickstart-report.html")).map(|command| shown(&command));
         assert_eq!(
             shown[0],
-            "cargo build --release --package lambo-cli --package quickstart --no-default-features"
+            "cargo build --release --package stagetune-cli --package quickstart --no-default-features"
         );
         assert!(
-            shown[1].ends_with("target/release/lambo run examples/quickstart/pipeline.toml"),
+            shown[1].ends_with("target/release/stagetune run examples/quickstart/pipeline.toml"),
             "{}",
             shown[1]
         );
         assert_eq!(
             shown[2],
-            "target/release/lambo report examples/quickstart/pipeline.toml -o target/quickstart-report.html"
+            "target/release/stagetune report examples/quickstart/pipeline.toml -o target/quickstart-report.html"
         );
     }
 

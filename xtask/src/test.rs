@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Instant;
 
 /// The reference files that come with the laboratory.
-const FIXTURES: &str = "crates/lambo-lab/tests/fixtures/good";
+const FIXTURES: &str = "crates/stagetune-lab/tests/fixtures/good";
 
 /// Runs every step.
 pub fn run() -> Result<()> {
@@ -23,7 +23,7 @@ pub fn run() -> Result<()> {
     })?;
     step::timed("tests", || cargo(&["test", "--workspace", "--quiet"]))?;
     // The program that the tests have just built: `cargo run` of one package resolves other features, and builds half of everything anew.
-    let lab = quickstart::target_directory().join("debug/lambo-lab");
+    let lab = quickstart::target_directory().join("debug/stagetune-lab");
     step::timed("references", || {
         step::run(Command::new(&lab).args(["reference", FIXTURES]).current_dir(step::root()))
     })?;

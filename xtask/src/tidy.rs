@@ -53,7 +53,7 @@ fn check(sources: &[Source]) -> Vec<String> {
 const SKIPPED: [&str; 5] = ["target", ".git", ".venv", "__pycache__", "node_modules"];
 
 /// Folders of files that are wrong on purpose, some of them not even text.
-const CORPORA: [&str; 2] = ["crates/lambo-pipeline/tests/malformed", "fuzz/crashes"];
+const CORPORA: [&str; 2] = ["crates/stagetune-pipeline/tests/malformed", "fuzz/crashes"];
 
 /// File names and endings that are text and ours; licence texts are not ours.
 const TEXT: [&str; 8] = [".rs", ".py", ".md", ".toml", ".sh", ".json", "run", ".txt"];

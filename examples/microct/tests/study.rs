@@ -1,4 +1,4 @@
-//! A miniature of the whole: `lambo run` tunes the example's own pipeline file on a small volume, and a training that diverges does not end it.
+//! A miniature of the whole: `stagetune run` tunes the example's own pipeline file on a small volume, and a training that diverges does not end it.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -8,16 +8,16 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The `lambo` program beside `microct`: the tests of the workspace have built it, those of this package alone build it here.
-fn lambo() -> PathBuf {
-    let lambo = Path::new(env!("CARGO_BIN_EXE_microct")).with_file_name("lambo");
-    if !lambo.is_file() {
+/// The `stagetune` program beside `microct`: the tests of the workspace have built it, those of this package alone build it here.
+fn stagetune() -> PathBuf {
+    let stagetune = Path::new(env!("CARGO_BIN_EXE_microct")).with_file_name("stagetune");
+    if !stagetune.is_file() {
         let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
         let built =
-            Command::new(cargo).args(["build", "--quiet", "--package", "lambo-cli"]).status().unwrap();
+            Command::new(cargo).args(["build", "--quiet", "--package", "stagetune-cli"]).status().unwrap();
         assert!(built.success());
     }
-    lambo
+    stagetune
 }
 
 /// The pipeline file of the example with changes, and a small phantom beside it.
@@ -32,10 +32,11 @@ fn prepared(folder: &Path, file: &str, changes: &[(&str, &str)]) {
 }
 
 fn run(folder: &Path, file: &str) -> Vec<Value> {
-    let lambo = lambo();
-    let done = Command::new(&lambo).args(["run", file]).current_dir(folder).output().unwrap();
+    let stagetune = stagetune();
+    let done = Command::new(&stagetune).args(["run", file]).current_dir(folder).output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    let told = Command::new(&lambo).args(["trials", file, "--json"]).current_dir(folder).output().unwrap();
+    let told =
+        Command::new(&stagetune).args(["trials", file, "--json"]).current_dir(folder).output().unwrap();
     let text = String::from_utf8(told.stdout).unwrap();
     match serde_json::from_str::<Value>(&text) {
         Ok(Value::Array(trials)) => trials,
@@ -54,7 +55,7 @@ fn lambo_tunes_the_three_stages_and_reuses_them() {
     let trials = run(folder.path(), "pipeline.toml");
     assert_eq!(trials.len(), 8);
     // Fewer denoised volumes than trials: a later trial has kept an earlier one's.
-    let denoised = std::fs::read_dir(folder.path().join(".lambo/cache")).unwrap().count();
+    let denoised = std::fs::read_dir(folder.path().join(".stagetune/cache")).unwrap().count();
     assert!(denoised < 3 * trials.len(), "{denoised} outputs of 8 trials with 3 stages");
     assert!(trials.iter().all(|trial| (0.0..=1.0).contains(&trial["value"].as_f64().unwrap())), "{trials:?}");
 }

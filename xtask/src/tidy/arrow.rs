@@ -14,7 +14,7 @@ pub const ARROW: [(&str, &[&str]); 8] = [
     ("study", &["strategy", "bandit", "acquisition", "surrogate", "trial", "space", "numeric"]),
 ];
 
-const ENGINE: &str = "crates/lambo/src/";
+const ENGINE: &str = "crates/stagetune/src/";
 
 /// The uses in one file that go against the arrow.
 pub fn check(source: &Source) -> Vec<String> {

@@ -4,7 +4,7 @@ use super::Source;
 use std::collections::BTreeSet;
 
 const MAP: &str = "ARCHITECTURE.md";
-const ENGINE: &str = "crates/lambo/src/";
+const ENGINE: &str = "crates/stagetune/src/";
 
 /// What the map leaves out.
 pub fn check(sources: &[Source]) -> Vec<String> {

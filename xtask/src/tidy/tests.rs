@@ -53,7 +53,7 @@ fn left_overs_are_found() {
 
 #[test]
 fn a_use_against_the_arrow_is_found_however_it_is_written() {
-    let space = |code: &str| findings("crates/lambo/src/space/a.rs", &format!("//! Why.\n{code}\n"));
+    let space = |code: &str| findings("crates/stagetune/src/space/a.rs", &format!("//! Why.\n{code}\n"));
     for code in [
         "use crate::surrogate::Hyper;",
         "use crate::{numeric::f, surrogate::Hyper};",
@@ -80,12 +80,14 @@ fn a_use_against_the_arrow_is_found_however_it_is_written() {
 
 #[test]
 fn an_engine_module_that_is_not_on_the_arrow_is_found() {
-    assert_finds("crates/lambo/src/dream/mod.rs", "//! Why.\n", "not on the arrow");
+    assert_finds("crates/stagetune/src/dream/mod.rs", "//! Why.\n", "not on the arrow");
 }
 
 #[test]
 fn the_front_page_may_name_every_module() {
-    assert!(findings("crates/lambo/src/lib.rs", "//! Why.\npub use crate::surrogate::Hyper;\n").is_empty());
+    assert!(
+        findings("crates/stagetune/src/lib.rs", "//! Why.\npub use crate::surrogate::Hyper;\n").is_empty()
+    );
 }
 
 #[test]
@@ -101,13 +103,13 @@ fn folders_and_crates_that_are_not_on_the_map_are_found() {
     let sources = |map: &str| {
         check(&[
             source("ARCHITECTURE.md", map),
-            source("crates/lambo/Cargo.toml", ""),
-            source("crates/lambo/src/space/mod.rs", "//! Why.\n"),
-            source("crates/lambo/src/space/batch/tests.rs", "//! Why.\n"),
+            source("crates/stagetune/Cargo.toml", ""),
+            source("crates/stagetune/src/space/mod.rs", "//! Why.\n"),
+            source("crates/stagetune/src/space/batch/tests.rs", "//! Why.\n"),
         ])
     };
-    assert!(sources("`crates/lambo/` holds `space/`").is_empty());
-    assert_eq!(sources("`crates/lambo/` holds `cyberspace/`").len(), 1);
+    assert!(sources("`crates/stagetune/` holds `space/`").is_empty());
+    assert_eq!(sources("`crates/stagetune/` holds `cyberspace/`").len(), 1);
     assert_eq!(sources("nothing").len(), 2);
     assert!(check(&[])[0].contains("the map is missing"));
 }

@@ -1,0 +1,206 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use crate::export::Format;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Tune a pipeline of commands without re-running its expensive stages.
+#[derive(Debug, Parser)]
+#[command(name = "stagetune", version, arg_required_else_help = true, after_help = crate::exit::TABLE)]
+pub struct Cli {
+    /// When to use colours.
+    #[arg(long, global = true, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
+    pub color: Colour,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Write a commented starter file.
+    #[command(after_help = "Examples:\n  stagetune init\n  stagetune init tuning/pipeline.toml")]
+    Init {
+        /// Where to write it.
+        #[arg(default_value = "pipeline.toml")]
+        file: PathBuf,
+        /// Replace a file that is there.
+        #[arg(long)]
+        force: bool,
+    },
+    /// Check a pipeline file: every error with its line, and what to write instead.
+    #[command(after_help = "Examples:\n  stagetune check\n  stagetune check pipeline.toml --json")]
+    Check(FileArgs),
+    /// Run a study: begins it, or continues it where it was.
+    #[command(
+        after_help = "Examples:\n  stagetune run\n  stagetune run pipeline.toml --workers 4\n  stagetune run --dry-run        what would run next, without running it\n  stagetune run --json | jq .    the news as JSON, one object a line\n\nCtrl-C once finishes the trials that are running; twice stops at once. Either way the same command continues the study.\n\nThe budget of the file ends it: trials, cost, wall, target, or price, such as \"0.01 per hour\": then no next trials are expected to gain as much for their cost. `budget = \"auto\"` asks of a full run's worth of cost a thousandth of the distance from the median of the values to the best one."
+    )]
+    Run(RunArgs),
+    /// How the study stands and what going on is expected to gain, also while it runs elsewhere.
+    #[command(
+        after_help = "Examples:\n  stagetune status\n  watch stagetune status pipeline.toml\n\nThe forecast is for an hour of stages, or for ten full runs where costs are in a unit of yours, or for the rest of the budget where that is less; what open trials will bring is not counted."
+    )]
+    Status(FileArgs),
+    /// The best trial: its value, its parameters, the outputs of its stages.
+    #[command(after_help = "Examples:\n  stagetune best\n  stagetune best --json | jq .point")]
+    Best(FileArgs),
+    /// The trials: values, costs, which stages ran.
+    #[command(
+        after_help = "Examples:\n  stagetune trials\n  stagetune trials --best 10\n  stagetune trials --all --json"
+    )]
+    Trials(TrialsArgs),
+    /// All trials as CSV, JSON or Parquet.
+    #[command(
+        after_help = "Examples:\n  stagetune export -o trials.csv\n  stagetune export --format parquet -o trials.parquet"
+    )]
+    Export(ExportArgs),
+    /// One self-contained HTML page about the study.
+    #[command(after_help = "Examples:\n  stagetune report\n  stagetune report pipeline.toml -o report.html")]
+    Report(ReportArgs),
+    /// The stage cache: what it holds, why a stage would run, whether it is sound, making room.
+    #[command(subcommand, arg_required_else_help = true)]
+    Cache(CacheCommand),
+    /// The strategies and their options.
+    #[command(after_help = "Examples:\n  stagetune strategies\n  stagetune strategies lambo")]
+    Strategies {
+        /// Only this one, with its options.
+        name: Option<String>,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// The JSON schema of pipeline files, for editors.
+    #[command(after_help = "Example:\n  stagetune schema > pipeline.schema.json")]
+    Schema,
+    /// Internal: outlives a killed stagetune to end its stages.
+    #[command(name = "guard-of-stages", hide = true)]
+    Guard,
+}
+
+/// A command about one study.
+#[derive(Debug, Args)]
+pub struct FileArgs {
+    /// The pipeline file.
+    #[arg(default_value = "pipeline.toml")]
+    pub file: PathBuf,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub common: FileArgs,
+    /// Trials at a time.
+    #[arg(long, short, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub workers: u16,
+    /// Show what would run next, without running or writing anything.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Go on although commands, inputs or options of the strategy have changed since the earlier trials.
+    #[arg(long)]
+    pub accept_changes: bool,
+    /// Only warnings and errors.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct TrialsArgs {
+    #[command(flatten)]
+    pub common: FileArgs,
+    /// The last so many; 20 without a choice, all of them as JSON.
+    #[arg(long, conflicts_with_all = ["best", "all"])]
+    pub last: Option<usize>,
+    /// The best so many.
+    #[arg(long, conflicts_with = "all")]
+    pub best: Option<usize>,
+    /// All of them.
+    #[arg(long)]
+    pub all: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// The pipeline file.
+    #[arg(default_value = "pipeline.toml")]
+    pub file: PathBuf,
+    /// The format; without it that of the output's name, else CSV.
+    #[arg(long, short, value_enum)]
+    pub format: Option<Format>,
+    /// Where to; standard output without it.
+    #[arg(long, short)]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// The pipeline file.
+    #[arg(default_value = "pipeline.toml")]
+    pub file: PathBuf,
+    /// Where to; `-` for standard output.
+    #[arg(long, short, default_value = "report.html")]
+    pub output: PathBuf,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum CacheCommand {
+    /// What the cache holds.
+    #[command(after_help = "Examples:\n  stagetune cache ls\n  stagetune cache ls --json")]
+    Ls(FileArgs),
+    /// Why a stage would run or be reused: its key, and what differs from the nearest entry.
+    #[command(
+        after_help = "Examples:\n  stagetune cache why                              the stages of the best trial\n  stagetune cache why pipeline.toml --trial 12\n  stagetune cache why --stage train --set lr=0.01    the best trial with another learning rate"
+    )]
+    Why(WhyArgs),
+    /// Read every byte and compare it with its hash.
+    #[command(after_help = "Examples:\n  stagetune cache verify\n  stagetune cache verify --remove")]
+    Verify {
+        #[command(flatten)]
+        common: FileArgs,
+        /// Take damaged entries away.
+        #[arg(long)]
+        remove: bool,
+    },
+    /// Make room: what is cheapest to recompute per byte goes first.
+    #[command(
+        after_help = "Examples:\n  stagetune cache gc                     what killed runs left, and what is above the file's limit\n  stagetune cache gc --to 5GB\n  stagetune cache gc --to 0 --dry-run"
+    )]
+    Gc {
+        #[command(flatten)]
+        common: FileArgs,
+        /// Keep at most this much, such as 5GB; without it the limit of the file.
+        #[arg(long, value_name = "SIZE")]
+        to: Option<String>,
+        /// Show what would go.
+        #[arg(long)]
+        dry_run: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct WhyArgs {
+    #[command(flatten)]
+    pub common: FileArgs,
+    /// The trial whose parameters to look at; the best one without it.
+    #[arg(long)]
+    pub trial: Option<u64>,
+    /// Only this stage.
+    #[arg(long)]
+    pub stage: Option<String>,
+    /// Other values, such as `lr=0.01`.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+}

@@ -1,0 +1,248 @@
+//! `stagetune cache`: what it holds, why a stage would run, whether it is sound, making room.
+
+use super::{Done, best, print, print_json, say};
+use crate::cli::{FileArgs, WhyArgs};
+use crate::exit::Code;
+use crate::format::{bytes, count, digits};
+use crate::paint::{BAD, FAINT, GOOD, STRONG, WARNING, paint};
+use anyhow::{Context, anyhow, bail};
+use serde_json::{Map, Value, json};
+use stagetune_pipeline::cache::{Cache, Difference, Evicted, Listed, Verdict};
+use stagetune_pipeline::disk::Disk;
+use stagetune_pipeline::file::{Pipeline, parse_bytes};
+use stagetune_pipeline::journal::{Journal, Sqlite};
+use stagetune_pipeline::run_loop::{StagePlan, plan, record};
+use stagetune_pipeline::state_dir::StateDir;
+use std::fmt::Write;
+use std::path::Path;
+
+fn cache_of(file: &Path) -> anyhow::Result<(Pipeline, Cache)> {
+    let pipeline = Pipeline::read(file)?;
+    let state = StateDir::of(&pipeline.root);
+    let cache = Cache::at(state.path(), Disk::default(), pipeline.cache_limit);
+    Ok((pipeline, cache))
+}
+
+/// What the cache holds.
+pub fn ls(args: &FileArgs) -> Done {
+    let (pipeline, cache) = cache_of(&args.file)?;
+    let mut listed = cache.list()?;
+    let order = |entry: &Listed| entry.entry.as_ref().map_or(f64::INFINITY, |entry| entry.began);
+    listed.sort_by(|a, b| order(a).total_cmp(&order(b)));
+    if args.json {
+        let one = |listed: &Listed| match &listed.entry {
+            Ok(entry) => json!({
+                "key": listed.id, "stage": entry.key.stage, "bytes": entry.bytes(), "files": entry.files.len(),
+                "cost": entry.cost, "seconds": entry.seconds, "made": entry.ended, "used": listed.used,
+                "params": entry.key.params, "study": entry.maker.study, "trial": entry.maker.trial,
+            }),
+            Err(problem) => json!({"key": listed.id, "damaged": problem}),
+        };
+        print_json(&listed.iter().map(one).collect::<Vec<_>>())?;
+        return Ok(Code::Done);
+    }
+    let mut out = String::new();
+    let mut total = 0;
+    for listed in &listed {
+        match &listed.entry {
+            Ok(entry) => {
+                total += entry.bytes();
+                let params: Vec<String> = entry.key.params.iter().map(|(n, v)| format!("{n}={v}")).collect();
+                let _ = writeln!(
+                    out,
+                    "{}  {:<12} {:>10}  cost {:>8}  {}",
+                    paint(FAINT, listed.id.short()),
+                    entry.key.stage,
+                    bytes(entry.bytes()),
+                    digits(entry.cost, 3),
+                    params.join(" ")
+                );
+            }
+            Err(problem) => {
+                let _ = writeln!(out, "{}  {}: {problem}", listed.id.short(), paint(BAD, "damaged"));
+            }
+        }
+    }
+    let limit = pipeline.cache_limit.map_or(String::new(), |limit| format!(" of {}", bytes(limit)));
+    let _ = writeln!(out, "{} entries, {}{limit}", count(listed.len()), bytes(total));
+    print(&out)?;
+    Ok(Code::Done)
+}
+
+/// The keys of a trial's stages, and what differs from the nearest entry where one is not there.
+pub fn why(args: &WhyArgs) -> Done {
+    let (pipeline, cache) = cache_of(&args.common.file)?;
+    let values = wanted_values(&pipeline, args)?;
+    let point = best::point(&pipeline, &values).ok_or_else(|| {
+        anyhow!("these are no values of the pipeline's parameters; give all of them with `--set NAME=VALUE`")
+    })?;
+    let mut stages = plan(&pipeline, &point)?;
+    if let Some(name) = &args.stage {
+        stages.retain(|stage| stage.stage == *name);
+        if stages.is_empty() {
+            bail!("there is no stage `{name}`");
+        }
+    }
+    let mut facts = Vec::new();
+    let mut out = String::new();
+    for stage in &stages {
+        let nearest = if stage.cached { None } else { cache.nearest(&stage.key)? };
+        explain(&mut out, stage, nearest.as_ref().map(|nearest| &nearest.differences[..]));
+        facts.push(json!({
+            "stage": stage.stage, "key": stage.key, "id": stage.id, "cached": stage.cached, "nearest": nearest,
+            "argv": stage.argv,
+        }));
+    }
+    if args.common.json {
+        print_json(&facts)?
+    } else {
+        print(&out)?
+    }
+    Ok(Code::Done)
+}
+
+/// Reads every byte of every entry.
+pub fn verify(args: &FileArgs, remove: bool) -> Done {
+    let (_, cache) = cache_of(&args.file)?;
+    let listed = cache.list()?;
+    let mut damaged = Vec::new();
+    for listed in &listed {
+        if let Verdict::Damaged(problem) = cache.verify(listed) {
+            let removed = remove && cache.remove(&listed.id)?;
+            damaged.push(json!({"key": listed.id, "problem": problem, "removed": removed}));
+            if !args.json {
+                let done = if removed { ", removed" } else { "" };
+                say!("{}  {}: {problem}{done}", listed.id, paint(BAD, "damaged"));
+            }
+        }
+    }
+    if args.json {
+        print_json(&json!({"entries": listed.len(), "damaged": damaged}))?;
+    } else if damaged.is_empty() {
+        say!("{} entries, every byte as it was: {}", count(listed.len()), paint(GOOD, "sound"));
+    } else if !remove {
+        say!("a damaged entry is made again when it is needed; `--remove` takes it away now");
+    }
+    let gone = remove && damaged.iter().all(|one| one["removed"] == true);
+    Ok(if damaged.is_empty() || gone { Code::Done } else { Code::Damaged })
+}
+
+/// Makes room.
+pub fn gc(args: &FileArgs, to: Option<&str>, dry_run: bool) -> Done {
+    let (pipeline, cache) = cache_of(&args.file)?;
+    let limit = match to {
+        Some(text) if text.bytes().all(|b| b.is_ascii_digit()) => {
+            Some(text.parse().context("--to is too large")?)
+        }
+        Some(text) => {
+            Some(parse_bytes(text).map_err(|problem| anyhow!("{problem}")).context("--to makes no sense")?)
+        }
+        None => pipeline.cache_limit,
+    };
+    let exists = StateDir::of(&pipeline.root).path().join("tmp").is_dir();
+    let swept = if dry_run || !exists { 0 } else { cache.sweep()? };
+    let evicted = match limit {
+        Some(limit) if dry_run => cache.would_evict(limit)?,
+        Some(limit) => cache.shrink(limit)?,
+        None => Vec::new(),
+    };
+    let freed: u64 = evicted.iter().map(|one| one.bytes).sum();
+    if args.json {
+        let one =
+            |one: &Evicted| json!({"key": one.id, "stage": one.stage, "bytes": one.bytes, "cost": one.cost});
+        let evicted: Vec<Value> = evicted.iter().map(one).collect();
+        print_json(
+            &json!({"evicted": evicted, "freed": freed, "left_by_killed_runs": swept, "dry_run": dry_run}),
+        )?;
+        return Ok(Code::Done);
+    }
+    for one in &evicted {
+        let (id, cost) = (one.id.short(), digits(one.cost, 3));
+        say!("{}  {:<12} {:>10}  cost {cost}", paint(FAINT, id), one.stage, bytes(one.bytes));
+    }
+    let verb = if dry_run { "would free" } else { "freed" };
+    say!("{verb} {} in {} entries; {swept} left by killed runs", bytes(freed), count(evicted.len()));
+    if limit.is_none() {
+        say!("no limit is set: give one with `--to 5GB`, or `[cache] limit = \"5 GB\"` in the file");
+    }
+    Ok(Code::Done)
+}
+
+fn explain(out: &mut String, stage: &StagePlan, differences: Option<&[Difference]>) {
+    let verdict = if stage.cached { paint(GOOD, "cached") } else { paint(WARNING, "would run") };
+    let _ = writeln!(out, "{}  {verdict}  {}", paint(STRONG, &stage.stage), paint(FAINT, &stage.id));
+    let key = &stage.key;
+    let _ = writeln!(out, "  command    {}", key.run.join(" "));
+    for (name, value) in &key.params {
+        let _ = writeln!(out, "  parameter  {name} = {value}");
+    }
+    for (path, hash) in &key.inputs {
+        let _ = writeln!(out, "  input      {path}  {}", paint(FAINT, hash.get(..12).unwrap_or(hash)));
+    }
+    for (name, value) in &key.env {
+        let _ = writeln!(out, "  variable   {name} = {}", value.as_deref().unwrap_or("not set"));
+    }
+    for (name, id) in &key.after {
+        let _ = writeln!(out, "  after      {name}  {}", paint(FAINT, id.short()));
+    }
+    match differences {
+        None if stage.cached => {}
+        None => {
+            let _ = writeln!(out, "  nothing of this stage is in the cache");
+        }
+        Some(differences) => {
+            let _ = writeln!(out, "  the nearest entry differs in");
+            for one in differences {
+                let side = |text: &Option<String>| text.clone().unwrap_or_else(|| "nothing".into());
+                let _ = writeln!(
+                    out,
+                    "    {}: {} here, {} there",
+                    one.what,
+                    side(&one.wanted),
+                    side(&one.cached)
+                );
+            }
+        }
+    }
+    let _ = writeln!(out);
+}
+
+/// The values of a trial, or of the best one, with those on the command line in their place.
+fn wanted_values(pipeline: &Pipeline, args: &WhyArgs) -> anyhow::Result<Map<String, Value>> {
+    let state = StateDir::of(&pipeline.root);
+    let study = Sqlite::look(&state.journal(), &pipeline.study.name)
+        .and_then(|journal| Ok(record(&pipeline.study.name, &journal.read(0)?)));
+    let mut values = match (study, args.trial) {
+        (Ok(study), wanted) => {
+            let id = wanted.or(study.best).or_else(|| study.trials.last().map(|trial| trial.trial));
+            let trial = study.trials.iter().find(|trial| Some(trial.trial) == id);
+            if let (Some(id), None) = (wanted, trial) {
+                bail!("there is no trial {id}; the study has {}", study.trials.len());
+            }
+            trial.map(|trial| trial.point.clone()).unwrap_or_default()
+        }
+        (Err(error), Some(_)) => return Err(error.into()),
+        (Err(_), None) => Map::new(),
+    };
+    for setting in &args.set {
+        let (name, text) = setting
+            .split_once('=')
+            .ok_or_else(|| anyhow!("`{setting}` is not NAME=VALUE, such as lr=0.01"))?;
+        if pipeline.space.param_index(name).is_none() {
+            bail!("there is no parameter `{name}`");
+        }
+        let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
+        values.insert(name.to_owned(), value);
+    }
+    let missing: Vec<&str> = pipeline
+        .space
+        .params()
+        .iter()
+        .map(|p| &**p.name())
+        .filter(|name| !values.contains_key(*name))
+        .collect();
+    if !missing.is_empty() {
+        bail!("no trial has values yet; give {} with `--set NAME=VALUE`", missing.join(", "));
+    }
+    Ok(values)
+}

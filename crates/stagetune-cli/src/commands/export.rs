@@ -1,0 +1,45 @@
+//! `stagetune export`: all trials for other programs.
+
+use super::{Done, record_of};
+use crate::cli::ExportArgs;
+use crate::exit::Code;
+use crate::export::{self, Format};
+use anyhow::Context;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+/// Writes them to a file or to standard output.
+pub fn run(args: &ExportArgs) -> Done {
+    let record = record_of(&args.file)?;
+    let format = match (args.format, args.output.as_deref()) {
+        (Some(format), _) => format,
+        (None, Some(path)) if path.as_os_str() != "-" => by_name(path).with_context(|| {
+            format!(
+                "{} ends in no format that is known; give one with --format csv, json or parquet",
+                path.display()
+            )
+        })?,
+        _ => Format::Csv,
+    };
+    match args.output.as_deref().filter(|path| path.as_os_str() != "-") {
+        None => export::write(&record, format, &mut io::stdout().lock())?,
+        Some(path) => {
+            let writing = || format!("cannot write {}", path.display());
+            let mut out = BufWriter::new(File::create(path).with_context(writing)?);
+            export::write(&record, format, &mut out).with_context(writing)?;
+            out.flush().with_context(writing)?;
+            eprintln!("wrote {} trials to {}", record.trials.len(), path.display());
+        }
+    }
+    Ok(Code::Done)
+}
+
+fn by_name(path: &Path) -> Option<Format> {
+    match path.extension()?.to_str()? {
+        "csv" => Some(Format::Csv),
+        "json" => Some(Format::Json),
+        "parquet" => Some(Format::Parquet),
+        _ => None,
+    }
+}

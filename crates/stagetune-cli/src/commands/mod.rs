@@ -1,0 +1,124 @@
+//! The commands, a file for each, and what they share.
+
+pub mod best;
+pub mod cache;
+pub mod check;
+pub mod export;
+pub mod guard;
+pub mod init;
+pub mod report;
+pub mod run;
+pub mod schema;
+pub mod status;
+pub mod strategies;
+pub mod trials;
+
+use crate::cli::{CacheCommand, Command};
+use crate::exit::Code;
+use crate::paint::{BAD, paint};
+use serde::Serialize;
+use serde_json::json;
+use stagetune_pipeline::file::{FileError, Pipeline};
+use stagetune_pipeline::journal::{Journal, Sqlite};
+use stagetune_pipeline::record::StudyRecord;
+use stagetune_pipeline::run_loop::record;
+use stagetune_pipeline::state_dir::StateDir;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Prints a line; a closed pipe ends the command quietly.
+macro_rules! say {
+    ($($part:tt)*) => {
+        $crate::commands::print(&format!("{}\n", format_args!($($part)*)))?
+    };
+}
+pub(crate) use say;
+
+/// What a command ends with.
+pub type Done = anyhow::Result<Code>;
+
+/// Says what went wrong, and ends with its code.
+pub fn end(done: Done, json: bool) -> ExitCode {
+    let code = match done {
+        Ok(code) => code,
+        // Whoever closed the pipe has seen enough.
+        Err(error) if is_closed_pipe(&error) => Code::Done,
+        Err(error) => {
+            let code = Code::of(&error);
+            if json {
+                let problems = error.downcast_ref::<FileError>().map(|file| &file.problems);
+                let said = json!({"error": told(&error), "code": code as u8, "problems": problems});
+                let _ = writeln!(io::stdout(), "{said}");
+            } else {
+                let _ = writeln!(io::stderr(), "{}: {}", paint(BAD, "error"), told(&error));
+            }
+            code
+        }
+    };
+    ExitCode::from(code as u8)
+}
+
+/// An error with its causes, each said once: most of ours name theirs themselves.
+fn told(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text.push_str(&format!(": {cause}"));
+        }
+    }
+    text
+}
+
+/// Prints facts as JSON.
+pub fn print_json(facts: &impl Serialize) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    serde_json::to_writer_pretty(&mut out, facts)?;
+    writeln!(out)?;
+    Ok(())
+}
+
+/// Prints a text; a closed pipe ends the command quietly.
+pub fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+/// The study of a file, from its journal.
+pub fn study_of(file: &Path) -> anyhow::Result<(Pipeline, Sqlite)> {
+    let pipeline = Pipeline::read(file)?;
+    let journal = Sqlite::look(&StateDir::of(&pipeline.root).journal(), &pipeline.study.name)?;
+    Ok((pipeline, journal))
+}
+
+/// Everything that the study of a file has been through.
+pub fn record_of(file: &Path) -> anyhow::Result<StudyRecord> {
+    let (pipeline, journal) = study_of(file)?;
+    Ok(record(&pipeline.study.name, &journal.read(0)?))
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let closed = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+    error.downcast_ref::<io::Error>().is_some_and(closed)
+        || error
+            .downcast_ref::<serde_json::Error>()
+            .is_some_and(|error| error.io_error_kind() == Some(io::ErrorKind::BrokenPipe))
+}
+
+impl Command {
+    /// Whether errors are wanted as JSON too.
+    pub fn wants_json(&self) -> bool {
+        match self {
+            Self::Check(args) | Self::Status(args) | Self::Best(args) => args.json,
+            Self::Run(args) => args.common.json,
+            Self::Trials(args) => args.common.json,
+            Self::Cache(CacheCommand::Ls(args)) => args.json,
+            Self::Cache(CacheCommand::Why(args)) => args.common.json,
+            Self::Cache(CacheCommand::Verify { common, .. } | CacheCommand::Gc { common, .. }) => common.json,
+            Self::Strategies { json, .. } => *json,
+            Self::Init { .. } | Self::Export(_) | Self::Report(_) | Self::Schema | Self::Guard => false,
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! `stagetune report`: one HTML page about the study.
+
+use super::{Done, print, record_of, say};
+use crate::cli::ReportArgs;
+use crate::exit::Code;
+use crate::{format, report};
+use anyhow::Context;
+use std::time::SystemTime;
+
+/// Writes the page.
+pub fn run(args: &ReportArgs) -> Done {
+    let record = record_of(&args.file)?;
+    let now =
+        SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
+    let made = report::Made {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        date: format::minute(now).unwrap_or_default(),
+        command: format!("stagetune report {} -o {}", args.file.display(), args.output.display()),
+    };
+    let page = report::html(&record, &made);
+    if args.output.as_os_str() == "-" {
+        print(&page)?;
+    } else {
+        std::fs::write(&args.output, page)
+            .with_context(|| format!("cannot write {}", args.output.display()))?;
+        say!("wrote {}", args.output.display());
+    }
+    Ok(Code::Done)
+}

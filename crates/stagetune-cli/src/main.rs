@@ -1,0 +1,43 @@
+//! The `stagetune` command: tune a pipeline of commands without re-running its expensive stages.
+
+mod cli;
+mod commands;
+mod exit;
+mod export;
+mod format;
+mod paint;
+mod progress;
+mod report;
+#[cfg(test)]
+mod sample;
+mod table;
+
+use clap::Parser;
+use cli::{CacheCommand, Cli, Command};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    paint::choose(cli.color);
+    let json = cli.command.wants_json();
+    let done = match cli.command {
+        Command::Init { file, force } => commands::init::run(&file, force),
+        Command::Check(args) => commands::check::run(&args),
+        Command::Run(args) => commands::run::run(&args),
+        Command::Status(args) => commands::status::run(&args),
+        Command::Best(args) => commands::best::run(&args),
+        Command::Trials(args) => commands::trials::run(&args),
+        Command::Export(args) => commands::export::run(&args),
+        Command::Report(args) => commands::report::run(&args),
+        Command::Cache(CacheCommand::Ls(args)) => commands::cache::ls(&args),
+        Command::Cache(CacheCommand::Why(args)) => commands::cache::why(&args),
+        Command::Cache(CacheCommand::Verify { common, remove }) => commands::cache::verify(&common, remove),
+        Command::Cache(CacheCommand::Gc { common, to, dry_run }) => {
+            commands::cache::gc(&common, to.as_deref(), dry_run)
+        }
+        Command::Strategies { name, json } => commands::strategies::run(name.as_deref(), json),
+        Command::Schema => commands::schema::run(),
+        Command::Guard => commands::guard::run(),
+    };
+    commands::end(done, json)
+}

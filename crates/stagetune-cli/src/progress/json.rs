@@ -1,0 +1,63 @@
+//! The news of a run as JSON, one object a line.
+
+use super::View;
+use crate::commands::run::standing;
+use serde_json::{Value, json};
+use stagetune_pipeline::journal::point;
+use stagetune_pipeline::run_loop::{News, Standing, Watcher};
+use std::io::Write;
+
+/// Writes to standard output.
+#[derive(Clone, Debug, Default)]
+pub struct Json;
+
+impl View for Json {
+    fn begin(&self, now: &Standing) {
+        say(&json!({"news": "begun", "standing": standing(now)}));
+    }
+
+    fn end(&self) {}
+
+    fn teller(&self) -> Box<dyn Fn(&str) + Send + Sync> {
+        Box::new(|text| say(&json!({"news": "note", "text": text})))
+    }
+}
+
+impl Watcher for Json {
+    fn see(&self, news: &News<'_>) {
+        say(&match news {
+            News::Asked { trial, why, resumed } => json!({
+                "news": "asked", "trial": trial.id().index(), "why": why, "resumed": resumed,
+                "point": point(trial.point()),
+            }),
+            News::StageBegan { trial, stage, attempt, expected } => json!({
+                "news": "stage-began", "trial": trial, "stage": stage, "attempt": attempt, "expected": expected,
+            }),
+            News::StageEnded { trial, record } => {
+                json!({"news": "stage-ended", "trial": trial, "stage": record})
+            }
+            News::StageFailed { trial, stage, problem, words, log, again } => json!({
+                "news": "stage-failed", "trial": trial, "stage": stage, "problem": problem, "words": words,
+                "log": log, "again": again,
+            }),
+            News::BegunWith { strategy } => json!({"news": "begun-with", "strategy": strategy}),
+            News::OtherOptions { before, now } => {
+                json!({"news": "other-options", "before": before, "now": now})
+            }
+            News::Damaged { stage, problem } => {
+                json!({"news": "damaged-output", "stage": stage, "problem": problem})
+            }
+            News::Told { trial, value, reason, improved, charged, standing: now } => json!({
+                "news": "told", "trial": trial, "value": value, "reason": reason, "improved": improved,
+                "charged": charged, "standing": standing(now),
+            }),
+            News::Reached { reason } => json!({"news": "reached", "reason": reason.to_string()}),
+            _ => return,
+        });
+    }
+}
+
+fn say(what: &Value) {
+    // Whoever closed the pipe does not want to know; the study goes on.
+    let _ = writeln!(std::io::stdout().lock(), "{what}");
+}

@@ -1,0 +1,179 @@
+//! The news of a run as plain lines, for logs and pipes; and the texts that the bars share.
+
+use super::{Facts, View};
+use crate::format::{self, number};
+use crate::paint::{BAD, FAINT, GOOD, STRONG, WARNING, paint};
+use stagetune::space::{Point, Value};
+use stagetune_pipeline::record::{How, StageRecord};
+use stagetune_pipeline::run_loop::{News, Standing, Watcher};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::Mutex;
+
+/// Writes to standard output, warnings and failures to standard error.
+#[derive(Debug)]
+pub struct Lines {
+    facts: Facts,
+    quiet: bool,
+    trials: Mutex<Trials>,
+}
+
+/// What is known of the trials that are running.
+pub type Trials = BTreeMap<u64, Running>;
+
+/// A trial that is running.
+#[derive(Clone, Debug, Default)]
+pub struct Running {
+    /// Its parameters.
+    pub point: String,
+    /// What happened to its stages so far.
+    pub stages: Vec<StageRecord>,
+}
+
+impl Lines {
+    pub fn new(facts: Facts, quiet: bool) -> Self {
+        Self { facts, quiet, trials: Mutex::default() }
+    }
+}
+
+impl View for Lines {
+    fn begin(&self, standing: &Standing) {
+        if !self.quiet {
+            say(&opening(&self.facts, standing));
+        }
+    }
+
+    fn end(&self) {}
+
+    fn teller(&self) -> Box<dyn Fn(&str) + Send + Sync> {
+        Box::new(warn)
+    }
+}
+
+impl Watcher for Lines {
+    fn see(&self, news: &News<'_>) {
+        let Ok(mut trials) = self.trials.lock() else { return };
+        if let Some(trouble) = trouble(news) {
+            warn(&trouble);
+        }
+        if let Some(line) = line(&self.facts, &mut trials, news)
+            && !self.quiet
+        {
+            say(&line);
+        }
+    }
+}
+
+fn say(text: &str) {
+    let mut out = std::io::stdout().lock();
+    // Whoever closed the pipe does not want to know; the study goes on.
+    let _ = writeln!(out, "{text}").and_then(|()| out.flush());
+}
+
+/// On standard error, which may be closed or full as well.
+fn warn(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// The first line.
+pub fn opening(facts: &Facts, standing: &Standing) -> String {
+    let study = paint(STRONG, &facts.study);
+    let workers = if facts.workers > 1 { format!(", {} workers", facts.workers) } else { String::new() };
+    let stages = &facts.shape;
+    if standing.asked == 0 {
+        format!("study {study}: {stages}{workers}")
+    } else {
+        let best =
+            standing.best.map_or(String::new(), |best| format!(", best {} {}", facts.metric, number(best)));
+        format!("study {study} goes on after {} trials{best}: {stages}{workers}", standing.told)
+    }
+}
+
+/// What to warn of at once.
+pub fn trouble(news: &News<'_>) -> Option<String> {
+    match news {
+        News::StageFailed { trial, stage, problem, words, log, again } => {
+            let next = if *again { "; trying again" } else { "" };
+            let mut text = format!("{} trial {trial}: stage {stage} {problem}{next}", paint(BAD, "✗"));
+            for word in *words {
+                text.push_str(&format!("\n    {}", paint(FAINT, format!("| {word}"))));
+            }
+            text.push_str(&format!("\n    {}", paint(FAINT, log.display())));
+            Some(text)
+        }
+        News::BegunWith { strategy } => {
+            let warning = paint(WARNING, "warning");
+            Some(format!(
+                "{warning}: the study was begun with the strategy {strategy} and goes on with it; give it a new `name` to begin afresh"
+            ))
+        }
+        News::OtherOptions { before, now } => {
+            let warning = paint(WARNING, "warning");
+            Some(format!(
+                "{warning}: the study was begun with other options of its strategy ({before}, and now {now}) and goes on with those of now; give it a new `name` to begin afresh"
+            ))
+        }
+        News::Damaged { stage, problem } => {
+            let warning = paint(WARNING, "warning");
+            Some(format!(
+                "{warning}: a cached output of stage {stage} was damaged ({problem}); it is made again"
+            ))
+        }
+        _ => None,
+    }
+}
+
+/// The line of a trial that has ended; other news only add to what is known.
+pub fn line(facts: &Facts, trials: &mut Trials, news: &News<'_>) -> Option<String> {
+    match news {
+        News::Asked { trial, .. } => {
+            let point = short(trial.point());
+            trials.insert(trial.id().index(), Running { point, stages: Vec::new() });
+            None
+        }
+        News::StageEnded { trial, record } => {
+            trials.entry(*trial).or_default().stages.push((*record).clone());
+            None
+        }
+        News::Told { trial, value, reason, improved, charged, standing } => {
+            let running = trials.remove(trial).unwrap_or_default();
+            let outcome = match (value, improved) {
+                (Some(value), true) => paint(GOOD, format!("{:>9} ★", number(*value))),
+                (Some(value), false) => format!("{:>9}  ", number(*value)),
+                (None, _) => paint(BAD, format!("{:>9}  ", "failed")),
+            };
+            let cost = charged.map_or("?".into(), |cost| format::cost(cost, facts.unit));
+            let spent = format::cost(standing.spent, facts.unit);
+            let what = if value.is_some() { &running.point } else { reason.unwrap_or_default() };
+            Some(format!(
+                "{} {outcome} {}  {cost:>9} {}  {}",
+                paint(FAINT, format!("{trial:>5}")),
+                boxes(facts, &running.stages),
+                paint(FAINT, format!("Σ {spent:>9}")),
+                paint(FAINT, what),
+            ))
+        }
+        _ => None,
+    }
+}
+
+/// A point with as many digits as tell trials apart.
+fn short(point: &Point) -> String {
+    let value = |value: &Value| match value {
+        Value::Float(float) => format::digits(*float, 4),
+        other => other.to_string(),
+    };
+    point.iter().map(|(name, v)| format!("{name}={}", value(v))).collect::<Vec<_>>().join(" ")
+}
+
+/// A box for each stage: full where it ran, empty where its output was there, a cross where it failed.
+fn boxes(facts: &Facts, stages: &[StageRecord]) -> String {
+    let one =
+        |name: &String| match stages.iter().find(|record| record.stage == *name).map(|record| record.how) {
+            Some(How::Ran) => "■",
+            Some(How::Reused) => "□",
+            Some(How::Failed) => "✗",
+            None => "·",
+        };
+    facts.stages.iter().map(one).collect()
+}

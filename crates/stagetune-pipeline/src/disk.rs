@@ -1,0 +1,185 @@
+//! Every change that this crate makes to the file system, in one place, so that a test can make any of them fail.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Writes files; one that [`Disk::failing_at`] made refuses one of its writes, and all after it.
+#[derive(Clone, Debug, Default)]
+pub struct Disk {
+    fault: Option<Arc<Fault>>,
+}
+
+#[derive(Debug)]
+struct Fault {
+    /// Writes so far.
+    writes: AtomicU64,
+    /// The first that fails.
+    at: u64,
+    kind: io::ErrorKind,
+}
+
+/// A change that could not be made.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {doing} {}: {source}{}", .path.display(), remedy(.source))]
+pub struct DiskError {
+    /// What was tried.
+    pub doing: &'static str,
+    /// With which file or directory.
+    pub path: PathBuf,
+    /// Why it failed.
+    pub source: io::Error,
+}
+
+impl Disk {
+    /// A disk on which write number `at`, from 1, and all after it fail with an error of this kind.
+    pub fn failing_at(at: u64, kind: io::ErrorKind) -> Self {
+        Self { fault: Some(Arc::new(Fault { writes: AtomicU64::new(0), at, kind })) }
+    }
+
+    /// Whether a write was refused.
+    pub fn has_failed(&self) -> bool {
+        self.fault.as_ref().is_some_and(|fault| fault.writes.load(Ordering::SeqCst) >= fault.at)
+    }
+
+    /// Stands before every write, also before those that a database makes itself.
+    pub fn permit(&self) -> io::Result<()> {
+        match &self.fault {
+            Some(fault) if fault.writes.fetch_add(1, Ordering::SeqCst) + 1 >= fault.at => {
+                Err(io::Error::new(fault.kind, "injected"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes a directory and those above it.
+    pub fn make_dir(&self, path: &Path) -> Result<(), DiskError> {
+        if path.is_dir() {
+            return Ok(());
+        }
+        self.change("make the directory", path, || fs::create_dir_all(path))
+    }
+
+    /// Writes a whole file anew.
+    pub fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), DiskError> {
+        self.change("write", path, || fs::write(path, bytes))
+    }
+
+    /// Writes a whole file so that readers see the old content or the new one.
+    pub fn replace(&self, path: &Path, bytes: &[u8]) -> Result<(), DiskError> {
+        let beside = path.with_extension("new");
+        self.write(&beside, bytes)?;
+        self.rename(&beside, path)
+    }
+
+    /// Makes a file to write to, empty.
+    pub fn create(&self, path: &Path) -> Result<File, DiskError> {
+        self.change("write", path, || File::create(path))
+    }
+
+    /// Opens a file to lock it; it is made if it is not there.
+    pub fn open_lock(&self, path: &Path) -> Result<File, DiskError> {
+        let open = || OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path);
+        self.change("open the lock", path, open)
+    }
+
+    /// Moves a file or directory.
+    pub fn rename(&self, from: &Path, to: &Path) -> Result<(), DiskError> {
+        self.change("move a finished file to", to, || fs::rename(from, to))
+    }
+
+    /// Removes a file; one that is not there is fine.
+    pub fn remove_file(&self, path: &Path) -> Result<(), DiskError> {
+        self.change("remove", path, || gone(fs::remove_file(path)))
+    }
+
+    /// Removes a directory with all that is in it; one that is not there is fine.
+    pub fn remove_dir(&self, path: &Path) -> Result<(), DiskError> {
+        if !path.exists() {
+            return Ok(());
+        }
+        self.change("remove", path, || match gone(fs::remove_dir_all(path)) {
+            // A stage may leave directories that even their owner may not change.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                open_up(path)?;
+                gone(fs::remove_dir_all(path))
+            }
+            done => done,
+        })
+    }
+
+    fn change<T>(
+        &self,
+        doing: &'static str,
+        path: &Path,
+        work: impl FnOnce() -> io::Result<T>,
+    ) -> Result<T, DiskError> {
+        let done = self.permit().and_then(|()| work());
+        done.map_err(|source| DiskError { doing, path: path.to_owned(), source })
+    }
+}
+
+/// Gives back to the owner the right to change a directory and those below it.
+fn open_up(path: &Path) -> io::Result<()> {
+    if !fs::symlink_metadata(path)?.is_dir() {
+        return Ok(());
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(0o700))?;
+    fs::read_dir(path)?.try_for_each(|entry| open_up(&entry?.path()))
+}
+
+fn gone(done: io::Result<()>) -> io::Result<()> {
+    match done {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+/// What to do about the errors that people meet.
+pub(crate) fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "; free some space (`stagetune cache gc` shows what the cache holds) and run the same command again: nothing told is lost"
+        }
+        io::ErrorKind::FileTooLarge => {
+            "; raise the limit on file sizes (`ulimit -f`) and run the same command again: nothing told is lost"
+        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "; make the study's directory writable for you and run the same command again"
+        }
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_faulty_disk_refuses_the_write_it_was_told_to_and_those_after_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let disk = Disk::failing_at(2, io::ErrorKind::StorageFull);
+        disk.write(&dir.path().join("a"), b"1").unwrap();
+        let error = disk.write(&dir.path().join("b"), b"2").unwrap_err();
+        assert!(error.to_string().contains("free some space"), "{error}");
+        assert!(disk.has_failed());
+        assert!(disk.remove_file(&dir.path().join("a")).is_err());
+        assert!(dir.path().join("a").exists() && !dir.path().join("b").exists());
+    }
+
+    #[test]
+    fn a_replaced_file_is_never_half_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("live.json");
+        Disk::default().replace(&path, b"old").unwrap();
+        for at in 1..=2 {
+            assert!(Disk::failing_at(at, io::ErrorKind::Other).replace(&path, b"new").is_err());
+            assert_eq!(fs::read(&path).unwrap(), b"old");
+        }
+        Disk::default().replace(&path, b"new").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+    }
+}
