@@ -1,10 +1,10 @@
-//! Any lines are events that a study goes on from, or an error; what was replayed is written as it was read.
+//! Any lines are records of a log that a study and a ledger take in, or an error that changes nothing.
 #![no_main]
 
 use stagetune::space::{Cost, Module, Param, Space};
 use stagetune::study::{Event, Study};
-use stagetune_pipeline::journal::{Record, Stamped, Summary, read_record};
-use stagetune_pipeline::run_loop::record;
+use stagetune_pipeline::ledger::Ledger;
+use stagetune_pipeline::log::{Record, Stamped, read_record};
 
 /// More lines than this make the target slow and find nothing new.
 const MOST_LINES: usize = 200;
@@ -17,19 +17,32 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
         records.push(Stamped { at: at as f64, record });
     }
     // What is shown of a study that makes no sense makes no sense either, but it is shown.
-    let (summary, story) = (Summary::of(&records), record("fuzzed", &records));
-    assert!(summary.trials as usize >= story.trials.len());
-    let events: Vec<Event> = records.iter().filter_map(|stamped| stamped.record.event().cloned()).collect();
-    let Some(study) = new_study() else { return };
-    if let Ok(study) = study.replay(events.clone()) {
-        assert_eq!(study.events(), &events[..]);
-        let (_, _, _) = (study.best(), study.account().spent(), study.open().count());
+    let ledger = Ledger::of("fuzzed", &records);
+    let _ = (ledger.open(), ledger.metrics(), ledger.best_trial());
+    let Some(mut study) = new_study() else { return };
+    let mut taken: Vec<Event> = Vec::new();
+    for Stamped { record, .. } in &records {
+        let before = (study.events().len(), study.trials().len(), study.open().count(), study.account().spent());
+        match study.apply(&record.event) {
+            Ok(()) => taken.push(record.event.clone()),
+            Err(_) => {
+                let after = (study.events().len(), study.trials().len(), study.open().count(), study.account().spent());
+                assert!(before == after, "an error changes nothing");
+            }
+        }
     }
+    for trial in study.open() {
+        let _ = study.next(trial.id());
+    }
+    let Some(again) = new_study() else { return };
+    let again = again.replay(taken).expect("what was taken once is taken again");
+    assert_eq!(again.best(), study.best());
+    assert_eq!(again.account(), study.account());
 });
 
-/// One record of a journal; a bare event counts as a record of it.
+/// One record of a log; a bare event counts as a record of it.
 fn read(line: &str) -> Option<Record> {
-    let bare = || serde_json::from_str(line).ok().map(|event| Record::Study { event });
+    let bare = || serde_json::from_str::<Event>(line).ok().map(Record::from);
     let record = read_record(line).ok().or_else(bare)?;
     let written = serde_json::to_string(&record).ok()?;
     let again = read_record(&written).expect("what was written can be read");

@@ -2,7 +2,7 @@
 //!
 //! - every Rust file opens with a `//!` line and every Python file with a docstring;
 //! - no source file is longer than [`rules::MOST_LINES`] lines;
-//! - inside the engine, modules use each other only along the arrow of [`arrow::ARROW`];
+//! - inside every crate, modules use each other only along its arrow in [`arrow::ARROWS`];
 //! - every folder of the engine and every crate is on the map, `ARCHITECTURE.md`;
 //! - nothing speaks of one machine's directories, and nothing is left over that reads as unfinished.
 

@@ -55,9 +55,9 @@ pub enum Command {
     /// The best trial: its value, its parameters, the outputs of its stages.
     #[command(after_help = "Examples:\n  stagetune best\n  stagetune best --json | jq .point")]
     Best(FileArgs),
-    /// The trials: values, costs, which stages ran.
+    /// The trials: values, costs, which stages ran, what they reported.
     #[command(
-        after_help = "Examples:\n  stagetune trials\n  stagetune trials --best 10\n  stagetune trials --all --json"
+        after_help = "Examples:\n  stagetune trials\n  stagetune trials --best 10\n  stagetune trials --trial 12\n  stagetune trials --all --json"
     )]
     Trials(TrialsArgs),
     /// All trials as CSV, JSON or Parquet.
@@ -83,9 +83,6 @@ pub enum Command {
     /// The JSON schema of pipeline files, for editors.
     #[command(after_help = "Example:\n  stagetune schema > pipeline.schema.json")]
     Schema,
-    /// Internal: outlives a killed stagetune to end its stages.
-    #[command(name = "guard-of-stages", hide = true)]
-    Guard,
 }
 
 /// A command about one study.
@@ -130,6 +127,9 @@ pub struct TrialsArgs {
     /// All of them.
     #[arg(long)]
     pub all: bool,
+    /// One trial whole: its stages, every number that they reported, and what it ran with.
+    #[arg(long, value_name = "N", conflicts_with_all = ["last", "best", "all"])]
+    pub trial: Option<u64>,
 }
 
 #[derive(Debug, Args)]

@@ -6,18 +6,17 @@
 //! | 1 | something outside failed: a disk, a file, the system |
 //! | 2 | the command line makes no sense |
 //! | 3 | the pipeline file has errors |
-//! | 4 | another process runs the study |
+//! | 4 | another process runs the study, or took it over |
 //! | 5 | every trial failed |
 //! | 6 | the study cannot be continued with this file |
 //! | 7 | the journal is damaged, or of a newer release |
 //! | 8 | there is no such study yet |
 //! | 9 | `cache verify` found damaged entries |
-//! | 130 | stopped by Ctrl-C or a signal; the study can be continued |
+//! | 130 | stopped by Ctrl-C or a signal; the same command continues the study |
 
-use stagetune_pipeline::cache::CacheError;
 use stagetune_pipeline::file::FileError;
-use stagetune_pipeline::journal::JournalError;
-use stagetune_pipeline::run_loop::RunError;
+use stagetune_pipeline::log::LogError;
+use stagetune_pipeline::owner::RunError;
 
 /// How `stagetune` ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +28,7 @@ pub enum Code {
     Outside = 1,
     /// The pipeline file has errors.
     File = 3,
-    /// Another process runs the study.
+    /// Another process runs the study, or took it over.
     Held = 4,
     /// Every trial failed.
     EverythingFailed = 5,
@@ -51,7 +50,7 @@ pub const TABLE: &str = "Exit codes:
     1  something outside failed: a disk, a file, the system
     2  the command line makes no sense
     3  the pipeline file has errors
-    4  another process runs the study
+    4  another process runs the study, or took it over
     5  every trial failed
     6  the study cannot be continued with this file
     7  the journal is damaged, or of a newer release
@@ -65,28 +64,80 @@ impl Code {
         if error.downcast_ref::<FileError>().is_some() {
             return Self::File;
         }
-        if let Some(error) = error.downcast_ref::<JournalError>() {
+        if let Some(error) = error.downcast_ref::<LogError>() {
             return of_journal(error);
         }
-        match error.downcast_ref::<RunError>() {
-            Some(RunError::Held { .. }) => Self::Held,
-            Some(RunError::Changed { .. } | RunError::Replay { .. }) => Self::Changed,
-            Some(RunError::EverythingFailed { .. }) => Self::EverythingFailed,
-            Some(RunError::Journal(error)) => of_journal(error),
-            Some(RunError::Study(_)) => Self::File,
-            Some(RunError::Cache(CacheError::Stopped)) => Self::Stopped,
-            _ => Self::Outside,
-        }
+        error.downcast_ref::<RunError>().map_or(Self::Outside, of_run)
     }
 }
 
-fn of_journal(error: &JournalError) -> Code {
+fn of_run(error: &RunError) -> Code {
     match error {
-        JournalError::Missing { .. } | JournalError::NoStudy { .. } => Code::NoStudy,
-        JournalError::Newer { .. }
-        | JournalError::Foreign { .. }
-        | JournalError::Damaged { .. }
-        | JournalError::Record { .. } => Code::Journal,
-        _ => Code::Outside,
+        RunError::Held { .. } | RunError::Superseded { .. } => Code::Held,
+        RunError::Changed { .. } | RunError::Replay { .. } => Code::Changed,
+        RunError::EverythingFailed { .. } => Code::EverythingFailed,
+        RunError::Journal(error) => of_journal(error),
+        RunError::Study(_) => Code::File,
+        RunError::InputChanged { .. }
+        | RunError::NoRoom { .. }
+        | RunError::Lost { .. }
+        | RunError::NotOurs
+        | RunError::NothingReady
+        | RunError::End(_)
+        | RunError::NoIdea(_)
+        | RunError::Unfilled(_)
+        | RunError::Cache(_)
+        | RunError::Input(_)
+        | RunError::Disk(_)
+        | RunError::Worker => Code::Outside,
+    }
+}
+
+fn of_journal(error: &LogError) -> Code {
+    match error {
+        LogError::Missing { .. } | LogError::NoStudy { .. } => Code::NoStudy,
+        LogError::Newer { .. }
+        | LogError::Older { .. }
+        | LogError::Foreign { .. }
+        | LogError::Damaged { .. }
+        | LogError::Chain { .. }
+        | LogError::Record { .. } => Code::Journal,
+        LogError::Moved { .. }
+        | LogError::Network { .. }
+        | LogError::Replaced { .. }
+        | LogError::OnlyRead { .. }
+        | LogError::Unwritable { .. }
+        | LogError::Database { .. } => Code::Outside,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_of_the_help_is_the_table_of_this_file() {
+        let rows = include_str!("exit.rs").lines().filter_map(|line| {
+            let (code, meaning) = line.strip_prefix("//! | ")?.split_once(" | ")?;
+            Some((code.parse::<u8>().ok()?, meaning.trim_end_matches(" |").to_owned()))
+        });
+        let rows: Vec<(u8, String)> = rows.collect();
+        let helped = TABLE.lines().skip(1).map(|line| {
+            let (code, meaning) = line.trim().split_once("  ").unwrap();
+            (code.parse::<u8>().unwrap(), meaning.to_owned())
+        });
+        assert_eq!(rows, helped.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn errors_have_the_codes_of_what_went_wrong() {
+        let by = Box::default();
+        let code = |error: RunError| Code::of(&error.into());
+        assert_eq!(code(RunError::Superseded { study: "s".into(), by }), Code::Held);
+        assert_eq!(code(RunError::Lost { stage: "s".into(), token: "t".into() }), Code::Outside);
+        let log = |error: LogError| Code::of(&error.into());
+        assert_eq!(log(LogError::Network { path: "j".into(), kind: "nfs".into() }), Code::Outside);
+        assert_eq!(log(LogError::Older { path: "j".into(), found: 1 }), Code::Journal);
+        assert_eq!(code(LogError::Missing { path: "j".into() }.into()), Code::NoStudy);
     }
 }

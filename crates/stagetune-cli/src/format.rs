@@ -1,7 +1,7 @@
 //! Quantities as people read them: durations, numbers, sizes and dates.
 
 use serde_json::Value;
-use stagetune_pipeline::record::CostUnit;
+use stagetune_pipeline::ledger::CostUnit;
 
 /// A span of seconds with its two largest units: `640 ms`, `4 min 10 s`, `2 d 3 h`.
 pub fn duration(seconds: f64) -> String {
@@ -63,6 +63,18 @@ pub fn value(value: &Value) -> String {
         }
         other => other.to_string(),
     }
+}
+
+/// On one line and without control characters: no text of a pipeline may steer the terminal.
+pub fn clean(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words
+        .join(" ")
+        .chars()
+        .filter(|letter| {
+            !letter.is_control() && !matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        })
+        .collect()
 }
 
 /// A size in binary units: `812 B`, `3.4 MiB`.

@@ -2,12 +2,14 @@
 
 mod cli;
 mod commands;
+mod detail;
 mod exit;
 mod export;
 mod format;
 mod paint;
 mod progress;
 mod report;
+mod rows;
 #[cfg(test)]
 mod sample;
 mod table;
@@ -17,6 +19,9 @@ use cli::{CacheCommand, Cli, Command};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if commands::attempt::is_asked_for() {
+        return commands::attempt::run();
+    }
     let cli = Cli::parse();
     paint::choose(cli.color);
     let json = cli.command.wants_json();
@@ -37,7 +42,6 @@ fn main() -> ExitCode {
         }
         Command::Strategies { name, json } => commands::strategies::run(name.as_deref(), json),
         Command::Schema => commands::schema::run(),
-        Command::Guard => commands::guard::run(),
     };
     commands::end(done, json)
 }

@@ -3,26 +3,43 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
-use stagetune::study::Direction;
-use stagetune_pipeline::record::{
-    CostUnit, DomainFacts, How, ParamFacts, StageFacts, StageRecord, StudyRecord, TrialRecord, TrialState,
+use stagetune::objective::{Direction, Metric};
+use stagetune::space::{DomainDescription, ParamDescription};
+use stagetune::study::Owner;
+use stagetune::trial::How;
+use stagetune_pipeline::ledger::{
+    Best, CostUnit, Ledger, OwnerRow, ParamRow, StageRow, StageTally, TrialRow, TrialState,
 };
 
 /// The instant at which every sample begins.
 pub const BEGAN: f64 = 1_790_000_000.25;
 
 /// A study without trials: denoise, unet, reconstruct; maximises `f1`.
-pub fn empty() -> StudyRecord {
-    let float = |low, high, log| DomainFacts::Float { low, high, log };
-    let stage = |name: &str, after: &[&str]| StageFacts {
+pub fn empty() -> Ledger {
+    let float = |low, high, log| DomainDescription::Float { low, high, log };
+    let stage = |name: &str, after: &[&str]| StageTally {
         name: name.into(),
         after: after.iter().map(|name| String::from(*name)).collect(),
+        ..StageTally::default()
     };
-    let param =
-        |stage: &str, name: &str, domain| ParamFacts { name: name.into(), stage: stage.into(), domain };
-    StudyRecord {
-        study: "microct".into(),
-        metric: "f1".into(),
+    let param = |stage: &str, name: &str, domain| ParamRow {
+        stage: stage.into(),
+        param: ParamDescription { name: name.into(), domain },
+    };
+    let owner = |epoch, release: &str, host: &str, commit: Option<&str>| OwnerRow {
+        epoch,
+        since: BEGAN,
+        owner: Owner {
+            release: release.into(),
+            host: host.into(),
+            process: 4711,
+            interpreter: Some("Python 3.12.3 (/usr/bin/python3)".into()),
+            commit: commit.map(Into::into),
+        },
+    };
+    let norms = ["batch", "group", "layer"].map(String::from);
+    Ledger {
+        metric: Metric::of_last("f1"),
         direction: Direction::Maximize,
         strategy: "lambo".into(),
         seed: 7,
@@ -32,26 +49,21 @@ pub fn empty() -> StudyRecord {
             param("denoise", "strength", float(1.0, 15.0, false)),
             param("denoise", "contrast", float(1.0, 2.0, false)),
             param("unet", "lr", float(1e-5, 8.192e-2, true)),
-            param("unet", "batch", DomainFacts::Int { low: 2, high: 14, step: 2, log: false }),
-            param(
-                "unet",
-                "norm",
-                DomainFacts::Choice { values: ["batch", "group", "layer"].map(String::from).into() },
-            ),
-            param("unet", "augment", DomainFacts::Bool),
+            param("unet", "batch", DomainDescription::Int { low: 2, high: 14, step: 2, log: false }),
+            param("unet", "norm", DomainDescription::Choice { values: norms.into() }),
+            param("unet", "augment", DomainDescription::Bool),
             param("reconstruct", "threshold", float(0.1, 0.9, false)),
-            param("reconstruct", "closing", DomainFacts::Int { low: 1, high: 64, step: 1, log: true }),
+            param("reconstruct", "closing", DomainDescription::Int { low: 1, high: 64, step: 1, log: true }),
         ],
         cost_unit: CostUnit::Seconds,
-        trials: Vec::new(),
-        best: None,
-        stopped: None,
+        owners: vec![owner(1, "0.1.0", "lab", Some("0123abc")), owner(2, "0.2.0", "attic", None)],
+        ..Ledger::new("microct")
     }
 }
 
 /// A study of so many trials on two workers: reuse, a few failures, a pause, and a last trial that is still open.
-pub fn study(trials: usize) -> StudyRecord {
-    let mut record = empty();
+pub fn study(trials: usize) -> Ledger {
+    let mut ledger = empty();
     let mut dice = Dice(7);
     let mut seen: BTreeMap<String, f64> = BTreeMap::new();
     let mut point = Map::new();
@@ -69,60 +81,64 @@ pub fn study(trials: usize) -> StudyRecord {
             free_at = [free_at[0].max(free_at[1]) + 8.0 * 3600.0; 2];
         }
         let record_of_trial = run(trial as u64, &point, &mut dice, &mut seen, &mut free_at[worker]);
-        record.trials.push(record_of_trial);
+        ledger.trials.push(record_of_trial);
     }
-    if let Some(last) = record.trials.last_mut().filter(|_| trials > 1) {
+    if let Some(last) = ledger.trials.last_mut().filter(|_| trials > 1) {
         (last.state, last.value, last.cost, last.told, last.reason) =
             (TrialState::Open, None, None, None, None);
         last.stages.truncate(1);
     }
-    settle(&mut record);
-    record
+    settle(&mut ledger);
+    ledger
 }
 
 /// A study whose every trial failed.
-pub fn all_failed(trials: usize) -> StudyRecord {
-    let mut record = study(trials);
-    for trial in &mut record.trials {
+pub fn all_failed(trials: usize) -> Ledger {
+    let mut ledger = study(trials);
+    for trial in &mut ledger.trials {
         (trial.state, trial.value) = (TrialState::Failed, None);
         (trial.cost, trial.told) = (trial.cost.or(Some(1.0)), trial.told.or(Some(trial.asked + 1.0)));
         trial.reason =
             Some(format!("stage `unet` ended with status 1: no such file: weights-{}.pt", trial.trial));
     }
-    settle(&mut record);
-    record
+    settle(&mut ledger);
+    ledger
 }
 
 /// A study with the given values in place of its own.
-pub fn with_values(values: &[f64], direction: Direction) -> StudyRecord {
-    let mut record = study(values.len());
-    record.direction = direction;
-    for (trial, value) in record.trials.iter_mut().zip(values) {
+pub fn with_values(values: &[f64], direction: Direction) -> Ledger {
+    let mut ledger = study(values.len());
+    ledger.direction = direction;
+    for (trial, value) in ledger.trials.iter_mut().zip(values) {
         (trial.state, trial.value, trial.reason) = (TrialState::Observed, Some(*value), None);
         (trial.cost, trial.told) = (trial.cost.or(Some(1.0)), trial.told.or(Some(trial.asked + 1.0)));
     }
-    settle(&mut record);
-    record
+    settle(&mut ledger);
+    ledger
 }
 
 /// A study in which every text that a user can choose is the given one.
-pub fn with_text(text: &str) -> StudyRecord {
-    let mut record = study(12);
-    (record.study, record.metric, record.strategy, record.release) =
-        (text.into(), text.into(), text.into(), text.into());
-    record.stopped = Some(text.into());
+pub fn with_text(text: &str) -> Ledger {
+    let mut ledger = study(12);
+    (ledger.study, ledger.strategy, ledger.release) = (text.into(), text.into(), text.into());
+    ledger.metric = Metric::of_last(text);
+    for OwnerRow { owner, .. } in &mut ledger.owners {
+        (owner.release, owner.host) = (text.into(), text.into());
+        (owner.interpreter, owner.commit) = (Some(text.into()), Some(text.into()));
+    }
+    (ledger.closed, ledger.finished) = (Some(text.into()), true);
     let rename = |name: &str| format!("{text}{name}");
-    for stage in &mut record.stages {
+    for stage in &mut ledger.stages {
         stage.name = rename(&stage.name);
         stage.after = stage.after.iter().map(|name| rename(name)).collect();
     }
-    for param in &mut record.params {
-        (param.name, param.stage) = (rename(&param.name), rename(&param.stage));
-        if let DomainFacts::Choice { values } = &mut param.domain {
+    for param in &mut ledger.params {
+        (param.param.name, param.stage) = (rename(&param.param.name), rename(&param.stage));
+        if let DomainDescription::Choice { values } = &mut param.param.domain {
             *values = values.iter().map(|value| rename(value)).collect();
         }
     }
-    for trial in &mut record.trials {
+    for trial in &mut ledger.trials {
         trial.why = text.into();
         trial.reason = (trial.state == TrialState::Failed || trial.trial % 4 == 0).then(|| text.into());
         trial.state = if trial.reason.is_some() { TrialState::Failed } else { trial.state };
@@ -135,32 +151,49 @@ pub fn with_text(text: &str) -> StudyRecord {
             .collect();
         for stage in &mut trial.stages {
             (stage.stage, stage.key) = (rename(&stage.stage), text.into());
+            stage.metrics = stage.metrics.iter().map(|(name, value)| (rename(name), *value)).collect();
         }
     }
-    settle(&mut record);
-    record
+    settle(&mut ledger);
+    ledger
 }
 
-/// Makes `spent`, `best` and the best trial agree with the trials, told in the order asked.
-pub fn settle(record: &mut StudyRecord) {
-    let (mut spent, mut best) = (0.0, None::<f64>);
-    record.best = None;
-    for trial in &mut record.trials {
+/// Makes the totals agree with the trials, told in the order asked.
+pub fn settle(ledger: &mut Ledger) {
+    (ledger.observed, ledger.failed, ledger.spent, ledger.saved) = (0, 0, 0.0, 0.0);
+    ledger.best = None;
+    for tally in &mut ledger.stages {
+        *tally = StageTally { name: tally.name.clone(), after: tally.after.clone(), ..StageTally::default() };
+    }
+    for trial in &mut ledger.trials {
         if trial.state != TrialState::Observed {
             trial.value = None;
         }
-        if let Some(value) = trial.value {
-            let better = match record.direction {
-                Direction::Maximize => best.is_none_or(|best| value > best),
-                Direction::Minimize => best.is_none_or(|best| value < best),
-            };
-            if better {
-                (best, record.best) = (Some(value), Some(trial.trial));
-            }
+        ledger.observed += u64::from(trial.state == TrialState::Observed);
+        ledger.failed += u64::from(trial.state == TrialState::Failed);
+        ledger.spent += trial.cost.unwrap_or(0.0);
+        trial.spent = trial.told.map(|_| ledger.spent);
+        if let Some(value) = trial.value
+            && ledger.best.as_ref().is_none_or(|best| ledger.direction.is_better(value, best.value))
+        {
+            let (point, spent) = (trial.point.clone(), ledger.spent);
+            ledger.best = Some(Best { trial: trial.trial, value, point, spent });
         }
-        spent += trial.cost.unwrap_or(0.0);
-        trial.spent = trial.told.map(|_| spent);
-        trial.best = trial.told.and(best);
+        trial.best = trial.told.and(ledger.best.as_ref().map(|best| best.value));
+        for stage in &trial.stages {
+            let Some(tally) = ledger.stages.iter_mut().find(|tally| tally.name == stage.stage) else {
+                continue;
+            };
+            match stage.how {
+                How::Ran => (tally.ran, tally.cost) = (tally.ran + 1, tally.cost + stage.cost),
+                How::Failed => (tally.failed, tally.cost) = (tally.failed + 1, tally.cost + stage.cost),
+                How::Reused => {
+                    (tally.reused, tally.saved) = (tally.reused + 1, tally.saved + stage.cost);
+                    ledger.saved += stage.cost;
+                }
+            }
+            tally.seconds += stage.seconds;
+        }
     }
 }
 
@@ -186,7 +219,7 @@ fn run(
     dice: &mut Dice,
     seen: &mut BTreeMap<String, f64>,
     now: &mut f64,
-) -> TrialRecord {
+) -> TrialRow {
     let get = |name: &str| point.get(name).and_then(Value::as_f64).unwrap_or(0.0);
     let asked = *now;
     *now += 0.05;
@@ -213,11 +246,12 @@ fn run(
         let hash = key
             .bytes()
             .fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
-        stages.push(StageRecord {
+        stages.push(StageRow {
             stage: names[at].into(),
             how,
             key: format!("{hash:016x}"),
             cost,
+            metrics: BTreeMap::new(),
             seconds: if how == How::Reused { 0.0 } else { cost },
             began,
             ended: *now,
@@ -242,7 +276,16 @@ fn run(
         - 0.015 * (get("closing").ln() - 1.5).powi(2)
         + if point["norm"] == json!("group") { 0.02 } else { 0.0 }
         + 0.01 * dice.next();
-    TrialRecord {
+    // What each stage that finished reports.
+    let reported = [
+        &[("psnr", 20.0 + get("strength"))][..],
+        &[("loss", 1.0 / (1.0 + get("lr")))],
+        &[("f1", score), ("iou", score / 2.0)],
+    ];
+    for (stage, numbers) in stages.iter_mut().zip(reported).filter(|(stage, _)| stage.how != How::Failed) {
+        stage.metrics = numbers.iter().map(|(name, value)| (String::from(*name), *value)).collect();
+    }
+    TrialRow {
         trial,
         point: point.clone(),
         state: if failed.is_some() { TrialState::Failed } else { TrialState::Observed },
@@ -255,6 +298,7 @@ fn run(
         told: Some(*now),
         stages,
         why: "expected improvement per cost, unet kept".into(),
+        epoch: 1 + u64::from(trial % 20 >= 15),
     }
 }
 

@@ -1,10 +1,12 @@
 //! Trials as aligned plain text for a terminal, as wide as it is and not wider.
 
 use anstyle::{AnsiColor, Style};
-use stagetune_pipeline::record::{How, StudyRecord, TrialRecord, TrialState};
+use stagetune::objective::Metric;
+use stagetune::trial::How;
+use stagetune_pipeline::ledger::{Ledger, ParamRow, TrialRow, TrialState};
 
-use crate::format;
-use crate::report::summary::{paid, ranked, value};
+use crate::format::{self, clean};
+use crate::rows::{self, other_metrics, paid, ranked, value};
 
 /// Which trials, and how they look.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +35,9 @@ pub enum Which {
 /// The narrowest and the widest room that is kept for reasons; in between a third of the line.
 const REASON: [usize; 2] = [24, 48];
 
+/// Columns of metrics; one trial is shown with all of them.
+const MOST_METRICS: usize = 6;
+
 /// Room between columns.
 const GAP: &str = "  ";
 
@@ -44,27 +49,31 @@ struct Column {
 }
 
 /// The trials that are asked for, in the order shown.
-pub fn chosen(record: &StudyRecord, which: Which) -> Vec<&TrialRecord> {
+pub fn chosen(ledger: &Ledger, which: Which) -> Vec<&TrialRow> {
     match which {
-        Which::All => record.trials.iter().collect(),
-        Which::Last(n) => record.trials.iter().skip(record.trials.len().saturating_sub(n)).collect(),
-        Which::Best(n) => ranked(record).into_iter().take(n).collect(),
+        Which::All => ledger.trials.iter().collect(),
+        Which::Last(n) => ledger.trials.iter().skip(ledger.trials.len().saturating_sub(n)).collect(),
+        Which::Best(n) => ranked(ledger).into_iter().take(n).collect(),
     }
 }
 
 /// The table, with a line of headings, ending in a line feed; a sentence where there is nothing to show.
-pub fn trials(record: &StudyRecord, options: Options) -> String {
-    let shown = chosen(record, options.which);
+pub fn trials(ledger: &Ledger, options: Options) -> String {
+    let shown = chosen(ledger, options.which);
     if shown.is_empty() {
-        let what = if record.trials.is_empty() { "no trials yet" } else { "no trial has a value" };
+        let what = if ledger.trials.is_empty() { "no trials yet" } else { "no trial has a value" };
         return format!("{what}\n");
     }
     let signs = Signs::new(options.ascii);
     let mut columns = vec![
         column("trial", true, shown.iter().map(|trial| trial.trial.to_string())),
-        Column { head: clean(&record.metric) + "  ", cells: values(record, &shown, &signs), right: true },
-        column("cost", true, shown.iter().map(|trial| format::cost(paid(trial), record.cost_unit))),
-        column("stages", false, shown.iter().map(|trial| signs.stages(record, trial))),
+        Column {
+            head: clean(&ledger.metric.to_string()) + "  ",
+            cells: values(ledger, &shown, &signs),
+            right: true,
+        },
+        column("cost", true, shown.iter().map(|trial| format::cost(paid(trial), ledger.cost_unit))),
+        column("stages", false, shown.iter().map(|trial| signs.stages(ledger, trial))),
     ];
     let reasons: Vec<String> =
         shown.iter().map(|trial| trial.reason.as_deref().map_or_else(String::new, clean)).collect();
@@ -72,21 +81,30 @@ pub fn trials(record: &StudyRecord, options: Options) -> String {
     let limit = options.width.unwrap_or(usize::MAX);
     let mut used = columns.iter().map(|c| width_of(c) + GAP.len()).sum::<usize>();
     used += if failed { (limit / 3).clamp(REASON[0], REASON[1]) } else { 0 };
-    let mut hidden = 0;
-    for param in &record.params {
-        let cells =
-            shown.iter().map(|trial| trial.point.get(&param.name).map_or_else(String::new, format::value));
-        let number =
-            !shown.iter().any(|t| t.point.get(&param.name).is_some_and(serde_json::Value::is_string));
-        let candidate = column(&param.name, number, cells);
-        // Once one does not fit the later ones are not shown either: the order says which are missing.
-        let room = used + width_of(&candidate);
-        if hidden > 0 || room > limit {
-            hidden += 1;
-        } else {
-            used = room + GAP.len();
-            columns.push(candidate);
+    // Metrics have half of the room, and what parameters leave of theirs.
+    let metrics = other_metrics(ledger);
+    let params: Vec<Column> = ledger.params.iter().map(|param| param_column(param, &shown)).collect();
+    let wanted = params.iter().map(|column| width_of(column) + GAP.len()).sum();
+    let room = limit.saturating_sub(used);
+    let mut left = (room / 2).max(room.saturating_sub(wanted));
+    let mut hidden_metrics = metrics.len();
+    for column in metric_columns(ledger, &metrics, &shown) {
+        if let Some(rest) = left.checked_sub(width_of(&column)) {
+            used += width_of(&column) + GAP.len();
+            left = rest.saturating_sub(GAP.len());
+            columns.push(column);
+            hidden_metrics -= 1;
         }
+    }
+    let mut hidden_params = params.len();
+    for column in params {
+        // Once one does not fit the later ones are not shown either: the order says which are missing.
+        if used + width_of(&column) > limit {
+            break;
+        }
+        used += width_of(&column) + GAP.len();
+        columns.push(column);
+        hidden_params -= 1;
     }
     if failed {
         columns.push(Column { head: "reason".into(), cells: reasons, right: false });
@@ -98,15 +116,45 @@ pub fn trials(record: &StudyRecord, options: Options) -> String {
     for (at, trial) in shown.iter().enumerate() {
         let cells: Vec<&str> =
             columns.iter().map(|column| column.cells.get(at).map_or("", String::as_str)).collect();
-        let style = paint(style(record, trial), options.colour);
+        let style = paint(style(ledger, trial), options.colour);
         out += &line(&columns, &cells, &widths, limit, &signs, style);
     }
-    if hidden > 0 {
-        let (what, verb) = if hidden == 1 { ("parameter", "does") } else { ("parameters", "do") };
-        let text = format!("{hidden} more {what} {verb} not fit; `stagetune export` has them all");
+    if let Some(text) = missing(hidden_metrics, hidden_params) {
         out += &format!("{}\n", cut(&text, limit, &signs));
     }
     out
+}
+
+/// The numbers that stages reported beside the objective; where two have one name, the stage is named too.
+fn metric_columns(ledger: &Ledger, metrics: &[Metric], shown: &[&TrialRow]) -> Vec<Column> {
+    let times = |name: &str| metrics.iter().filter(|metric| metric.name() == name).count();
+    let one = |metric: &Metric| {
+        let taken = times(metric.name()) > 1 || metric.name() == ledger.metric.name();
+        let head = if taken { metric.to_string() } else { metric.name().to_owned() };
+        let cell = |trial: &&TrialRow| rows::metric(trial, metric).map_or_else(String::new, format::number);
+        column(&head, true, shown.iter().map(cell))
+    };
+    metrics.iter().take(MOST_METRICS).map(one).collect()
+}
+
+fn param_column(param: &ParamRow, shown: &[&TrialRow]) -> Column {
+    let values = || shown.iter().map(|trial| trial.point.get(&param.param.name));
+    let number = !values().flatten().any(serde_json::Value::is_string);
+    column(&param.param.name, number, values().map(|value| value.map_or_else(String::new, format::value)))
+}
+
+/// What the table has no room for, in a sentence.
+fn missing(metrics: usize, params: usize) -> Option<String> {
+    let say = |count: usize, what: &str| match count {
+        0 => None,
+        1 => Some(format!("1 more {what}")),
+        more => Some(format!("{more} more {what}s")),
+    };
+    let parts: Vec<String> =
+        [say(metrics, "metric"), say(params, "parameter")].into_iter().flatten().collect();
+    let verb = if metrics + params == 1 { "does" } else { "do" };
+    let hint = "see `--trial N` or `export`";
+    (!parts.is_empty()).then(|| format!("{} {verb} not fit; {hint}", parts.join(" and ")))
 }
 
 /// What marks what, in Unicode or in ASCII.
@@ -130,8 +178,8 @@ impl Signs {
     }
 
     /// A sign for each stage of the pipeline, in order.
-    fn stages(&self, record: &StudyRecord, trial: &TrialRecord) -> String {
-        record
+    fn stages(&self, ledger: &Ledger, trial: &TrialRow) -> String {
+        ledger
             .stages
             .iter()
             .map(|facts| match trial.stages.iter().rfind(|stage| stage.stage == facts.name).map(|s| s.how) {
@@ -144,30 +192,28 @@ impl Signs {
     }
 }
 
-fn values(record: &StudyRecord, shown: &[&TrialRecord], signs: &Signs) -> Vec<String> {
+fn values(ledger: &Ledger, shown: &[&TrialRow], signs: &Signs) -> Vec<String> {
     let numbers: Vec<f64> = shown.iter().filter_map(|trial| value(trial)).collect();
     let mut texts = format::aligned(&numbers).into_iter();
-    let word = |trial: &TrialRecord| match (value(trial), trial.state) {
-        (Some(_), _) => None,
-        (None, TrialState::Open) => Some("open"),
-        (None, _) => Some("failed"),
-    };
+    let word = |trial: &TrialRow| value(trial).is_none().then(|| trial.state.as_str());
     shown
         .iter()
         .map(|trial| {
             let text = word(trial).map_or_else(|| texts.next().unwrap_or_default(), String::from);
             // Every row has room for the sign, so that the numbers stay aligned.
-            let sign = if record.best == Some(trial.trial) { signs.best } else { ' ' };
+            let sign = if ledger.best_trial() == Some(trial.trial) { signs.best } else { ' ' };
             format!("{text} {sign}")
         })
         .collect()
 }
 
-fn style(record: &StudyRecord, trial: &TrialRecord) -> Style {
+fn style(ledger: &Ledger, trial: &TrialRow) -> Style {
     match trial.state {
-        _ if record.best == Some(trial.trial) => Style::new().fg_color(Some(AnsiColor::Green.into())).bold(),
+        _ if ledger.best_trial() == Some(trial.trial) => {
+            Style::new().fg_color(Some(AnsiColor::Green.into())).bold()
+        }
         TrialState::Failed => Style::new().fg_color(Some(AnsiColor::Red.into())),
-        TrialState::Open => Style::new().dimmed(),
+        TrialState::Open | TrialState::Abandoned | TrialState::Withdrawn => Style::new().dimmed(),
         TrialState::Observed => Style::new(),
     }
 }
@@ -204,18 +250,6 @@ fn line(
         text = text.replace('µ', "u").replace('∞', "inf");
     }
     format!("{style}{text}{style:#}\n")
-}
-
-/// On one line and without control characters: no text of a pipeline may steer the terminal.
-fn clean(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    words
-        .join(" ")
-        .chars()
-        .filter(|letter| {
-            !letter.is_control() && !matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-        })
-        .collect()
 }
 
 fn cut(text: &str, limit: usize, signs: &Signs) -> String {

@@ -1,12 +1,13 @@
 //! The command line of `stagetune-lab`: what can be asked for, and who answers.
 
 use crate::experiment::summary::Summary;
-use crate::experiment::{best_of, compare, halves, outcome, run as experiment_run, switching, tournament};
-use crate::{evidence, peers, reference, suggest};
+use crate::experiment::{
+    best_of, compare, games, halves, outcome, run as experiment_run, switching, tournament,
+};
+use crate::write::write_out;
+use crate::{evidence, reference, suggest};
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
-use std::fmt::Arguments;
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -96,7 +97,7 @@ enum Command {
     },
     /// Let optimisers from outside play on the problems of plans; `cargo xtask peers play` sets them up and calls this.
     #[command(after_help = PEERS_HELP)]
-    Peers(peers::play::Options),
+    Peers(games::Options),
     /// Check the engine's numbers against files of independently computed ones.
     #[command(after_help = REFERENCE_HELP)]
     Reference {
@@ -253,12 +254,6 @@ Examples:
   stagetune-lab evidence maximiser --out experiments/engine/maximiser.json
   stagetune-lab evidence maximiser --problems 4 --points 2000 | jq .result.log_ei.share_close";
 
-/// Writes to standard output; a full disk or a closed pipe is an error like any other, not a panic.
-pub(crate) fn write_out(text: Arguments<'_>) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    out.write_fmt(text).and_then(|()| out.flush()).context("cannot write to standard output")
-}
-
 /// Does what the command line asks for.
 pub fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
@@ -301,7 +296,7 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Command::Peers(options) => {
-            peers::play::play(&options)?;
+            games::play(&options)?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Switching { dir, strategies } => {

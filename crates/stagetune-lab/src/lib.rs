@@ -23,3 +23,4 @@ pub mod provenance;
 pub mod reference;
 pub mod simulate;
 pub mod suggest;
+mod write;

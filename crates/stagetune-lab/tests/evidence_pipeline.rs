@@ -18,8 +18,8 @@ fn overhead_is_measured_against_the_bare_commands() {
 #[test]
 fn a_long_study_is_opened_and_looked_at() {
     let result = evidence(&["long-study", "--trials", "200", "--repeats", "1", "--stagetune", &stagetune()]);
-    // Started, and two for each trial; the session that wrote them is one more.
-    assert_eq!(result["records"], 402);
+    // Started, owned, and for each trial: asked, a launch and a report of each of three stages, ended.
+    assert_eq!(result["records"], 2 + 200 * 8);
     assert!(
         ["open_seconds", "status_seconds", "report_seconds"]
             .iter()

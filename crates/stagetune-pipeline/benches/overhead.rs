@@ -6,11 +6,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use divan::Bencher;
-use stagetune_pipeline::disk::Disk;
+use stagetune_pipeline::executor::{Local, LocalOptions};
 use stagetune_pipeline::file::Pipeline;
-use stagetune_pipeline::run_loop::{Quiet, Session, SessionOptions};
-use stagetune_pipeline::runner::Processes;
+use stagetune_pipeline::owner::{Owner, OwnerOptions, Quiet};
+use stagetune_pipeline::state_dir::StateDir;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 fn main() {
@@ -40,10 +41,9 @@ x = {{ float = [0, 1] }}
 }
 
 fn run(pipeline: &Pipeline) {
-    let runner = Processes::new(None, Disk::default());
-    Session::open(pipeline, SessionOptions::default(), &runner, &Quiet)
-        .and_then(Session::run)
-        .expect("a run");
+    let attempts = StateDir::of(&pipeline.root).attempts();
+    let executor = Arc::new(Local::new(LocalOptions { attempts, ..LocalOptions::default() }));
+    Owner::open(pipeline, OwnerOptions::default(), executor, &Quiet).and_then(Owner::run).expect("a run");
 }
 
 /// Ten trials: one stage is reused and one runs in each.

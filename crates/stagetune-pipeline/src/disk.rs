@@ -1,16 +1,20 @@
 //! Every change that this crate makes to the file system, in one place, so that a test can make any of them fail.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::filesystem::{self, Filesystem};
+
 /// Writes files; one that [`Disk::failing_at`] made refuses one of its writes, and all after it.
 #[derive(Clone, Debug, Default)]
 pub struct Disk {
     fault: Option<Arc<Fault>>,
+    /// What every path is said to be on; without it the system is asked.
+    filesystem: Option<Filesystem>,
 }
 
 #[derive(Debug)]
@@ -19,7 +23,16 @@ struct Fault {
     writes: AtomicU64,
     /// The first that fails.
     at: u64,
-    kind: io::ErrorKind,
+    how: Failing,
+}
+
+/// What becomes of a write that fails.
+#[derive(Clone, Copy, Debug)]
+enum Failing {
+    /// An error.
+    With(io::ErrorKind),
+    /// The process is killed there and then, as by `kill -9`.
+    Killed,
 }
 
 /// A change that could not be made.
@@ -37,7 +50,29 @@ pub struct DiskError {
 impl Disk {
     /// A disk on which write number `at`, from 1, and all after it fail with an error of this kind.
     pub fn failing_at(at: u64, kind: io::ErrorKind) -> Self {
-        Self { fault: Some(Arc::new(Fault { writes: AtomicU64::new(0), at, kind })) }
+        Self::faulty(at, Failing::With(kind))
+    }
+
+    /// A disk on which this process is killed, as by `kill -9`, just before write number `at`, from 1.
+    pub fn killing_at(at: u64) -> Self {
+        Self::faulty(at, Failing::Killed)
+    }
+
+    fn faulty(at: u64, how: Failing) -> Self {
+        Self { fault: Some(Arc::new(Fault { writes: AtomicU64::new(0), at, how })), filesystem: None }
+    }
+
+    /// A disk that says of every path that it is on this file system.
+    pub fn on(filesystem: Filesystem) -> Self {
+        Self { fault: None, filesystem: Some(filesystem) }
+    }
+
+    /// The file system of a file or directory that exists.
+    pub fn filesystem(&self, path: &Path) -> io::Result<Filesystem> {
+        match &self.filesystem {
+            Some(filesystem) => Ok(filesystem.clone()),
+            None => filesystem::detect(path),
+        }
     }
 
     /// Whether a write was refused.
@@ -48,10 +83,15 @@ impl Disk {
     /// Stands before every write, also before those that a database makes itself.
     pub fn permit(&self) -> io::Result<()> {
         match &self.fault {
-            Some(fault) if fault.writes.fetch_add(1, Ordering::SeqCst) + 1 >= fault.at => {
-                Err(io::Error::new(fault.kind, "injected"))
-            }
-            _ => Ok(()),
+            Some(fault) if fault.writes.fetch_add(1, Ordering::SeqCst) + 1 >= fault.at => match fault.how {
+                Failing::With(kind) => Err(io::Error::new(kind, "injected")),
+                Failing::Killed => {
+                    let this = rustix::process::getpid();
+                    let _ = rustix::process::kill_process(this, rustix::process::Signal::KILL);
+                    Err(io::Error::other("killed"))
+                }
+            },
+            Some(_) | None => Ok(()),
         }
     }
 
@@ -61,6 +101,11 @@ impl Disk {
             return Ok(());
         }
         self.change("make the directory", path, || fs::create_dir_all(path))
+    }
+
+    /// Makes a directory that must not be there yet; the one above it must.
+    pub fn make_new_dir(&self, path: &Path) -> Result<(), DiskError> {
+        self.change("make the directory", path, || fs::create_dir(path))
     }
 
     /// Writes a whole file anew.
@@ -73,6 +118,33 @@ impl Disk {
         let beside = path.with_extension("new");
         self.write(&beside, bytes)?;
         self.rename(&beside, path)
+    }
+
+    /// Writes a file that is not there yet; on the disk itself before this returns, if it is to be synced.
+    pub fn write_new(&self, path: &Path, bytes: &[u8], synced: bool) -> Result<(), DiskError> {
+        self.change("write", path, || {
+            let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+            file.write_all(bytes)?;
+            if synced { file.sync_all() } else { Ok(()) }
+        })
+    }
+
+    /// Gives a file a second name; refused if that name is taken.
+    pub fn link(&self, from: &Path, to: &Path) -> Result<(), DiskError> {
+        self.change("link a finished file to", to, || fs::hard_link(from, to))
+    }
+
+    /// Makes the names in a directory survive a power cut.
+    pub fn sync_dir(&self, path: &Path) -> Result<(), DiskError> {
+        self.change("sync the directory", path, || match File::open(path)?.sync_all() {
+            // Some network file systems cannot, and need not.
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) =>
+            {
+                Ok(())
+            }
+            done => done,
+        })
     }
 
     /// Makes a file to write to, empty.

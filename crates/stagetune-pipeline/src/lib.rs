@@ -1,12 +1,18 @@
-//! Runs real pipelines for stagetune: a file of stages, the runner, the stage cache, the journal, and the loop that ties them to a study.
+//! Runs real pipelines for stagetune.
+//!
+//! A [`file`] describes the stages. An [`owner`] asks the study what to try, has an [`executor`] run the stages whose [`outputs`] are not
+//! there yet, and appends all that happens to a [`log`]. A [`ledger`] is what the log comes to, for people.
 
-pub mod cache;
 mod clock;
 pub mod disk;
+pub mod executor;
 pub mod file;
-pub mod journal;
-pub mod record;
-pub mod run_loop;
-pub mod runner;
+pub mod filesystem;
+mod host;
+pub mod ledger;
+pub mod log;
+pub mod outputs;
+pub mod owner;
+pub mod records;
 pub mod state_dir;
 pub mod stop;

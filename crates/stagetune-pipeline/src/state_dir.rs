@@ -3,9 +3,10 @@
 //! ```text
 //! .stagetune/journal.db              every study of this directory
 //! .stagetune/cache/<key>/            finished outputs
+//! .stagetune/attempts/<token>/       attempts at stages, from their launch until their end is told
 //! .stagetune/logs/<study>/           what stages said
 //! .stagetune/locks/                  who runs what, at this moment
-//! .stagetune/tmp/                    stages at work
+//! .stagetune/tmp/                    outputs on their way
 //! .stagetune/live-<study>.json       what runs now, for `stagetune status`
 //! ```
 
@@ -28,7 +29,7 @@ impl StateDir {
     /// Makes it, with a note that keeps it out of version control and backups.
     pub fn make(&self, study: &str, disk: &Disk) -> Result<(), DiskError> {
         disk.make_dir(&self.path)?;
-        for folder in ["locks", "logs"] {
+        for folder in ["attempts", "locks", "logs"] {
             disk.make_dir(&self.path.join(folder))?;
         }
         disk.make_dir(&self.logs(study))?;
@@ -52,6 +53,11 @@ impl StateDir {
     /// The logs of a study.
     pub fn logs(&self, study: &str) -> PathBuf {
         self.path.join("logs").join(study)
+    }
+
+    /// The directories of attempts.
+    pub fn attempts(&self) -> PathBuf {
+        self.path.join("attempts")
     }
 
     /// The lock that the process at work on a study holds.

@@ -64,7 +64,7 @@ fn a_good_file_becomes_the_pipeline_that_it_describes() {
     let pipeline = parse(GOOD).unwrap_or_else(|error| panic!("{error}"));
     let plan = &pipeline.study;
     assert_eq!(
-        (plan.name.as_str(), plan.metric.as_str(), plan.direction),
+        (plan.name.as_str(), plan.metric.to_string().as_str(), plan.direction),
         ("scans", "dice", Direction::Maximize)
     );
     assert_eq!((plan.strategy.as_str(), plan.seed, plan.give_up_after), ("lambo", 3, 10));

@@ -85,7 +85,9 @@
 
 pub mod acquisition;
 pub mod bandit;
+pub mod forecast;
 pub mod numeric;
+pub mod objective;
 pub mod space;
 pub mod strategy;
 pub mod study;

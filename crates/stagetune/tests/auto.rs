@@ -155,8 +155,11 @@ fn options_that_make_no_sense_are_refused() {
     for least_share in [-0.1, 0.0, 1.1, f64::NAN] {
         assert!(refused(AutoOptions { least_share, ..auto() }).contains("least_share"));
     }
-    for stray in [0.0, -1.0, f64::NAN] {
-        assert!(refused(AutoOptions { stray: Some(stray), ..auto() }).contains("stray"));
+    for spread in [0.0, -1.0, f64::NAN] {
+        assert!(
+            refused(AutoOptions { lengthscale_spread: Some(spread), ..auto() })
+                .contains("lengthscale_spread")
+        );
     }
     let refit_never = ModelOptions { refit_every: 0, ..ModelOptions::modern() };
     assert!(refused(AutoOptions { model: refit_never, ..auto() }).contains("refit_every"));
@@ -170,15 +173,15 @@ fn every_ingredient_can_be_taken_out_or_put_in() {
         AutoOptions { start: AutoStart::Spread, ..auto() },
         AutoOptions { freeze: false, ..auto() },
         AutoOptions { exponent: 0.0, ..auto() },
-        AutoOptions { rivals: Vec::new(), ..auto() },
-        AutoOptions { bend: true, ..auto() },
-        AutoOptions { stray: None, ..auto() },
+        AutoOptions { kernels: Vec::new(), ..auto() },
+        AutoOptions { warping: true, ..auto() },
+        AutoOptions { lengthscale_spread: None, ..auto() },
     ];
     let whole = drive(&mut study(&space, auto(), CostModel::Previous), 24, &[10.0, 1.0]);
     for options in without {
         let points = drive(&mut study(&space, options.clone(), CostModel::Previous), 24, &[10.0, 1.0]);
-        // A bowl needs no bending: there the same may come out.
-        let changes = !options.bend;
+        // A bowl needs no warping: there the same may come out.
+        let changes = !options.warping;
         assert!(!changes || points != whole, "{options:?}");
     }
 }
@@ -187,8 +190,9 @@ fn every_ingredient_can_be_taken_out_or_put_in() {
 fn of_a_metric_in_steps_nothing_less_than_half_a_step_is_looked_for() {
     let space = given(&[10.0, 1.0]);
     // The share of trials within 0.05 of a better one in every coordinate: where small gains would be.
-    let close = |steps: bool| {
-        let mut study = study(&space, AutoOptions { steps, ..AutoOptions::default() }, CostModel::Previous);
+    let close = |quantisation: bool| {
+        let mut study =
+            study(&space, AutoOptions { quantisation, ..AutoOptions::default() }, CostModel::Previous);
         let mut told: Vec<(Point, f64)> = Vec::new();
         let mut close = 0;
         for _ in 0..40 {
@@ -210,9 +214,9 @@ fn of_a_metric_in_steps_nothing_less_than_half_a_step_is_looked_for() {
 }
 
 /// The best of 60 trials of which every seventh fails by chance.
-fn best_beside_failures(odds: bool, seed: u64) -> f64 {
+fn best_beside_failures(feasibility: bool, seed: u64) -> f64 {
     let space = given(&[10.0, 1.0]);
-    let auto = Auto::new(&space, AutoOptions { odds, ..AutoOptions::default() }, seed).unwrap();
+    let auto = Auto::new(&space, AutoOptions { feasibility, ..AutoOptions::default() }, seed).unwrap();
     let mut study = Study::new(space, Box::new(auto));
     let mut best = f64::INFINITY;
     for _ in 0..60 {
@@ -280,7 +284,7 @@ fn firsts_before_a_free_stage(options: AutoOptions, rules: StopRules) -> usize {
 #[test]
 fn a_last_stage_that_is_nearly_free_does_not_take_all_trials() {
     let auto = AutoOptions::default;
-    let petty = AutoOptions { least_share: 1e-3, pace: false, known: 0.0, ..auto() };
+    let petty = AutoOptions { least_share: 1e-3, trial_overhead: false, known_margin: 0.0, ..auto() };
     let both = || StopRules { trials: Some(60), cost: Some(30_000.0), ..StopRules::default() };
     let trials_alone = || StopRules { trials: Some(60), ..StopRules::default() };
     let careless = firsts_before_a_free_stage(petty, both());

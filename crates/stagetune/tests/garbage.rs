@@ -312,7 +312,7 @@ proptest! {
     #[test]
     fn a_fit_ends_with_a_process_or_an_error(
         family in family(), x in any_batch(), y in numbers(7), bounds in prop::collection::vec((odd(), odd()), 3),
-        priors in prop::option::of((odd(), odd(), odd(), odd())), stray in prop::option::of(odd()), warm in prop::option::of(any_hyper()),
+        priors in prop::option::of((odd(), odd(), odd(), odd())), spread in prop::option::of(odd()), warm in prop::option::of(any_hyper()),
         flags in (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()), tolerance in odd(),
         starts in 0usize..3, max_evaluations in 0usize..30, seed in any::<u64>(),
     ) {
@@ -325,7 +325,7 @@ proptest! {
             bounds: if flags.3 { odd_bounds } else { usual.bounds },
             priors: priors.map(|(a, b, c, d)| Priors {
                 lengthscale: LogNormal { location: a, spread: b },
-                stray,
+                lengthscale_spread: spread,
                 noise_variance: LogNormal { location: c, spread: d },
             }),
             starts,

@@ -6,10 +6,15 @@
 use proptest::prelude::*;
 use stagetune::space::{Cost, CostModel, Module, Param, Point, Space};
 use stagetune::strategy::lambo::{Alpha, Anchors, LossScale};
-use stagetune::strategy::{Design, Lambo, LamboOptions, Strategy as _};
+use stagetune::strategy::{Design, Lambo, LamboOptions, Proposal, Strategy as _};
 use stagetune::study::{Event, Study};
 
 const GITTINS: Alpha = Alpha::GittinsPerCost { lambda: 0.1, decay: 0.5 };
+
+/// The price that a proposal remembers, if it fell.
+fn price(proposal: &Proposal) -> Option<f64> {
+    proposal.memory.as_ref()?.read::<serde_json::Value>().unwrap()["lambda"].as_f64()
+}
 
 fn space() -> Space {
     let module = |name: &str, cost: f64, params: Vec<Param>| {
@@ -129,8 +134,7 @@ fn where_nobody_knows_costs_early_modules_are_kept_as_the_regions_allow() {
 fn the_price_falls_and_a_price_that_is_none_is_foreign() {
     let mut live = study(options(GITTINS, Anchors::Prefixes), CostModel::Previous, 2);
     run(&mut live, 40, &[]);
-    let prices: Vec<f64> =
-        live.trials().filter_map(|trial| live.proposal(trial.id())?.memo.get("lambda").copied()).collect();
+    let prices: Vec<f64> = live.trials().filter_map(|trial| price(live.proposal(trial.id())?)).collect();
     assert!(prices.first().is_some_and(|price| *price == 0.05), "{prices:?}");
     assert!(prices.windows(2).all(|pair| pair[1] < pair[0]), "{prices:?}");
 
@@ -159,9 +163,9 @@ fn losses_as_gaps_are_between_0_and_1_and_0_for_the_best_arm() {
 }
 
 #[test]
-fn settings_tell_anchors_apart() {
-    let settings = |anchors| Lambo::new(&space(), options(GITTINS, anchors), 1).unwrap().settings();
-    assert_ne!(settings(Anchors::Previous), settings(Anchors::Prefixes));
+fn anchors_are_part_of_what_it_is() {
+    let identity = |anchors| Lambo::new(&space(), options(GITTINS, anchors), 1).unwrap().identity();
+    assert_ne!(identity(Anchors::Previous), identity(Anchors::Prefixes));
 }
 
 proptest! {

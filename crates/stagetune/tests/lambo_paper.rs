@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use stagetune::space::{Cost, CostModel, Module, Param, Space};
-use stagetune::strategy::by_name;
+use stagetune::strategy::{by_name, complete_options};
 use stagetune::study::Study;
 
 fn space() -> Space {
@@ -62,13 +62,13 @@ const BEFORE: [[f64; 4]; 19] = [
     [0.8433128, 0.7222222, 0.9256332, 0.4841846],
 ];
 
-const SETTINGS: &str = "lambo seed 7 LamboOptions { design: Uniform(15), model: ModelOptions { family: \
-     SquaredExponential, shared_lengthscale: true, priors: false, noise: Known(0.0001), \
-     refit_every: 25, refit_share: 0.0 }, alpha: Lcb(Printed), losses: Rescale, eta: 1.0, \
-     partition: Bisect, depths: All(1), abandon: Some(Abandon { below: 0.1, after: 10 }), \
-     refinements: 2, refresh_every: Some(25), growth: Some(Growth { every: 20, more_than: 5 \
-     }), lambda: 0.1, scores: [], theory: None, max_arms: 64, effort: Maximiser { raw: 128, \
-     near_hints: 48, starts: 4, max_evaluations: 60, seed: 0 } }";
+/// Its options before there were anchors.
+const OPTIONS: &str = r#"{"design": {"uniform": 15}, "model": {"family": "squared-exponential", "shared_lengthscale": true,
+    "priors": false, "noise": {"known": 0.0001}, "refit_every": 25, "refit_share": 0.0}, "alpha": {"lcb": "printed"},
+    "losses": "rescale", "eta": 1.0, "partition": "bisect", "depths": {"all": 1}, "abandon": {"below": 0.1, "after": 10},
+    "refinements": 2, "refresh_every": 25, "growth": {"every": 20, "more_than": 5}, "lambda": 0.1, "scores": [],
+    "theory": null, "max_arms": 64,
+    "effort": {"raw": 128, "near_hints": 48, "starts": 4, "max_evaluations": 60}}"#;
 
 #[test]
 fn its_proposals_are_those_of_before_under_both_cost_models() {
@@ -81,6 +81,8 @@ fn its_proposals_are_those_of_before_under_both_cost_models() {
 }
 
 #[test]
-fn its_settings_read_as_before_so_that_studies_go_on() {
-    assert_eq!(by_name("lambo-paper", &space(), 7).unwrap().settings(), SETTINGS);
+fn its_options_of_before_come_to_the_same_so_that_studies_go_on() {
+    let before = complete_options("lambo-paper", &serde_json::from_str(OPTIONS).unwrap()).unwrap();
+    let identity = by_name("lambo-paper", &space(), 7).unwrap().identity();
+    assert_eq!((identity.name.as_str(), identity.seed, identity.options), ("lambo-paper", 7, before));
 }

@@ -3,8 +3,10 @@
 // Clippy lets tests unwrap but not the helpers beside them.
 #![allow(clippy::unwrap_used)]
 
+use std::collections::BTreeMap;
+
 use stagetune::space::{Cost, CostModel, Module, Param, Point, Space};
-use stagetune::strategy::NAMES;
+use stagetune::strategy::{Memory, NAMES};
 use stagetune::study::{StopRules, Study};
 
 fn space() -> Space {
@@ -86,14 +88,15 @@ fn carbo_designs_until_an_eighth_of_the_budget_is_spent() {
 
 #[test]
 fn pbgi_remembers_its_lambda_and_eeipu_what_its_warm_up_had_cost() {
-    let memos = |name: &str| -> Vec<(String, f64)> {
+    let memories = |name: &str| -> Vec<(String, f64)> {
         let mut study = Study::named(space(), name, 2).unwrap();
         run(&mut study, 30);
         let ids: Vec<_> = study.trials().map(|trial| trial.id()).collect();
-        let memo = |id| study.proposal(id).unwrap().memo.clone();
-        ids.into_iter().flat_map(memo).collect()
+        let memory = |id| study.proposal(id).unwrap().memory.clone();
+        let read = |memory: Memory| memory.read::<BTreeMap<String, f64>>().unwrap();
+        ids.into_iter().filter_map(memory).flat_map(read).collect()
     };
-    let lambdas = memos("pbgi");
+    let lambdas = memories("pbgi");
     assert!(
         lambdas
             .iter()
@@ -101,6 +104,6 @@ fn pbgi_remembers_its_lambda_and_eeipu_what_its_warm_up_had_cost() {
             .all(|(i, (name, value))| { name == "lambda" && *value == 0.1 * 0.5_f64.powi(i as i32 + 1) })
     );
     assert!(!lambdas.is_empty(), "a bowl is exhausted within 15 iterations at least once");
-    assert_eq!(memos("pbgi-fixed"), []);
-    assert_eq!(memos("eeipu"), [("warm_up_cost".to_owned(), 110.0)]);
+    assert_eq!(memories("pbgi-fixed"), []);
+    assert_eq!(memories("eeipu"), [("warm_up_cost".to_owned(), 110.0)]);
 }

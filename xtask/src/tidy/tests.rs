@@ -1,6 +1,6 @@
 //! Tests of the tidy check, on sources made up here.
 
-use super::arrow::ARROW;
+use super::arrow::ARROWS;
 use super::{Source, check};
 
 fn source(path: &str, text: &str) -> Source {
@@ -21,16 +21,16 @@ fn assert_finds(path: &str, text: &str, what: &str) {
 
 #[test]
 fn a_file_without_a_first_line_on_its_purpose_is_found() {
-    assert_finds("xtask/src/a.rs", "use std::fs;\n", "open with a //!");
+    assert_finds("xtask/src/tidy/a.rs", "use std::fs;\n", "open with a //!");
     assert_finds("xtask/peers/a.py", "import os\n", "docstring");
-    assert!(findings("xtask/src/a.rs", "//! Why.\n").is_empty());
+    assert!(findings("xtask/src/tidy/a.rs", "//! Why.\n").is_empty());
     assert!(findings("xtask/peers/a.py", "\"\"\"Why.\"\"\"\n").is_empty());
 }
 
 #[test]
 fn a_file_of_more_than_five_hundred_lines_is_found() {
-    assert!(findings("xtask/src/a.rs", &"//! Why.\n".repeat(500)).is_empty());
-    assert_finds("xtask/src/a.rs", &"//! Why.\n".repeat(501), "501 lines");
+    assert!(findings("xtask/src/tidy/a.rs", &"//! Why.\n".repeat(500)).is_empty());
+    assert_finds("xtask/src/tidy/a.rs", &"//! Why.\n".repeat(501), "501 lines");
     assert!(findings("README.md", &"text\n".repeat(501)).is_empty());
 }
 
@@ -46,9 +46,9 @@ fn directories_of_one_machine_are_found_and_relative_ones_are_not() {
 #[test]
 fn left_overs_are_found() {
     for word in [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("db", "g!(x)"), concat!("to", "do!()")] {
-        assert_finds("xtask/src/a.rs", &format!("//! Why.\n// {word}\n"), "a.rs:2");
+        assert_finds("xtask/src/tidy/a.rs", &format!("//! Why.\n// {word}\n"), "a.rs:2");
     }
-    assert_finds("xtask/src/a.rs", concat!("//! Why.\n#[ign", "ore]\n"), "does not run");
+    assert_finds("xtask/src/tidy/a.rs", concat!("//! Why.\n#[ign", "ore]\n"), "does not run");
 }
 
 #[test]
@@ -79,8 +79,56 @@ fn a_use_against_the_arrow_is_found_however_it_is_written() {
 }
 
 #[test]
-fn an_engine_module_that_is_not_on_the_arrow_is_found() {
+fn a_module_of_any_crate_that_is_not_on_its_arrow_is_found() {
     assert_finds("crates/stagetune/src/dream/mod.rs", "//! Why.\n", "not on the arrow");
+    for folder in ["crates/stagetune-pipeline", "crates/stagetune-cli", "crates/stagetune-lab", "xtask"] {
+        assert_finds(&format!("{folder}/src/dream.rs"), "//! Why.\n", "not on the arrow");
+    }
+}
+
+#[test]
+fn every_crate_has_an_arrow_that_is_held() {
+    for (path, code, what) in [
+        ("crates/stagetune-pipeline/src/disk.rs", "use crate::cache::Cache;", "`disk` must not use `cache`"),
+        ("crates/stagetune-cli/src/report/a.rs", "use crate::commands;", "`report` must not use `commands`"),
+        ("crates/stagetune-lab/src/peers/a.rs", "use crate::experiment::plan;", "must not use `experiment`"),
+        ("xtask/src/step.rs", "use crate::{tidy, step};", "`step` must not use `tidy`"),
+    ] {
+        assert_finds(path, &format!("//! Why.\n{code}\n"), what);
+    }
+    let code = "//! Why.\nlet text = \"crate::cache and super::cache\";\n";
+    assert!(findings("crates/stagetune-pipeline/src/disk.rs", code).is_empty(), "strings use nothing");
+}
+
+#[test]
+fn the_rooms_of_the_strategies_have_an_arrow() {
+    let strategy = |file: &str, code: &str| {
+        let map =
+            source("ARCHITECTURE.md", "`strategy/` `strategy/parts/` `strategy/rivals/` `strategy/auto/`");
+        check(&[
+            map,
+            source(&format!("crates/stagetune/src/strategy/{file}"), &format!("//! Why.\n{code}\n")),
+        ])
+    };
+    for (file, code, what) in [
+        ("parts/a.rs", "use crate::strategy::auto::Auto;", "`parts` must not use `auto`"),
+        ("auto/a.rs", "use crate::strategy::rivals::pbgi;", "`auto` must not use `rivals`"),
+        ("auto/a.rs", "use crate::strategy::{View, lambo::Alpha};", "`auto` must not use `lambo`"),
+        ("rivals/a.rs", "use super::b::helper;", "a rival must not use `b`"),
+        ("rivals/a.rs", "use crate::strategy::rivals::b::helper;", "a rival must not use `b`"),
+        ("dream.rs", "", "not on the arrow"),
+    ] {
+        let found = strategy(file, code);
+        assert!(found.len() == 1 && found[0].contains(what), "{file}, {code}: {found:?}");
+    }
+    for (file, code) in [
+        ("rivals/a.rs", "use crate::strategy::parts::model::Model;\nmod tests { use super::*; }"),
+        ("rivals/mod.rs", "pub use a::A;"),
+        ("auto/a.rs", "use crate::strategy::{Design, View};"),
+        ("mod.rs", "pub use crate::strategy::rivals::*;"),
+    ] {
+        assert!(strategy(file, code).is_empty(), "{file}, {code}: {:?}", strategy(file, code));
+    }
 }
 
 #[test]
@@ -92,9 +140,12 @@ fn the_front_page_may_name_every_module() {
 
 #[test]
 fn the_arrow_goes_one_way() {
-    for (i, (name, allowed)) in ARROW.iter().enumerate() {
-        let above: Vec<_> = ARROW[..i].iter().map(|(name, _)| *name).collect();
-        assert!(allowed.iter().all(|used| above.contains(used)), "{name} uses something below it");
+    for arrow in ARROWS {
+        for (i, (name, allowed)) in arrow.modules.iter().enumerate() {
+            let above: Vec<_> = arrow.modules[..i].iter().map(|(name, _)| *name).collect();
+            let goes_up = allowed.iter().all(|used| above.contains(used));
+            assert!(goes_up, "{}{name} uses something below it", arrow.folder);
+        }
     }
 }
 

@@ -8,19 +8,21 @@ use crate::paint::{FAINT, GOOD, STRONG, paint};
 use serde_json::{Map, Value, json};
 use stagetune::space::Value as Typed;
 use stagetune_pipeline::file::Pipeline;
-use stagetune_pipeline::run_loop::{StagePlan, plan};
+use stagetune_pipeline::ledger::Ledger;
+use stagetune_pipeline::log::Log;
+use stagetune_pipeline::owner::{StagePlan, plan};
 use std::fmt::Write;
 
 /// Prints it.
 pub fn run(args: &FileArgs) -> Done {
     let (pipeline, journal) = study_of(&args.file)?;
-    let summary = journal.summary()?;
-    let Some(best) = summary.best else {
+    let ledger = Ledger::of(&pipeline.study.name, &journal.read(0)?);
+    let Some(best) = &ledger.best else {
         if args.json {
             print_json(&Value::Null)?;
         } else {
-            let open = summary.trials - summary.failed;
-            print(&format!("no trial has a value yet: {} failed, {open} open\n", summary.failed))?;
+            let open = ledger.open().len();
+            print(&format!("no trial has a value yet: {} failed, {open} open\n", ledger.failed))?;
         }
         return Ok(Code::Done);
     };
@@ -36,13 +38,13 @@ pub fn run(args: &FileArgs) -> Done {
         let outputs: Map<String, Value> =
             stages.iter().map(|stage| (stage.stage.clone(), json!(out(stage)))).collect();
         print_json(&json!({
-            "study": pipeline.study.name, "metric": summary.metric, "trial": best.trial, "value": best.value,
+            "study": pipeline.study.name, "metric": ledger.metric, "trial": best.trial, "value": best.value,
             "point": best.point, "spent": best.spent, "outputs": outputs,
         }))?;
         return Ok(Code::Done);
     }
     let mut text = String::new();
-    let (metric, value) = (&summary.metric, paint(GOOD, number(best.value)));
+    let (metric, value) = (&ledger.metric, paint(GOOD, number(best.value)));
     let _ = writeln!(text, "{metric} = {value}  {}", paint(FAINT, format!("trial {}", best.trial)));
     for stage in &pipeline.stages {
         let _ = writeln!(text, "\n{}", paint(STRONG, &stage.name));

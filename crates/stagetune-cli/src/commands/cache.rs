@@ -7,11 +7,12 @@ use crate::format::{bytes, count, digits};
 use crate::paint::{BAD, FAINT, GOOD, STRONG, WARNING, paint};
 use anyhow::{Context, anyhow, bail};
 use serde_json::{Map, Value, json};
-use stagetune_pipeline::cache::{Cache, Difference, Evicted, Listed, Verdict};
 use stagetune_pipeline::disk::Disk;
 use stagetune_pipeline::file::{Pipeline, parse_bytes};
-use stagetune_pipeline::journal::{Journal, Sqlite};
-use stagetune_pipeline::run_loop::{StagePlan, plan, record};
+use stagetune_pipeline::ledger::Ledger;
+use stagetune_pipeline::log::{Log, Sqlite};
+use stagetune_pipeline::outputs::{Cache, Difference, Evicted, Listed, Unreadable, Verdict};
+use stagetune_pipeline::owner::{StagePlan, plan};
 use stagetune_pipeline::state_dir::StateDir;
 use std::fmt::Write;
 use std::path::Path;
@@ -36,7 +37,8 @@ pub fn ls(args: &FileArgs) -> Done {
                 "cost": entry.cost, "seconds": entry.seconds, "made": entry.ended, "used": listed.used,
                 "params": entry.key.params, "study": entry.maker.study, "trial": entry.maker.trial,
             }),
-            Err(problem) => json!({"key": listed.id, "damaged": problem}),
+            Err(Unreadable::Newer(format)) => json!({"key": listed.id, "newer": format}),
+            Err(Unreadable::Damaged(problem)) => json!({"key": listed.id, "damaged": problem}),
         };
         print_json(&listed.iter().map(one).collect::<Vec<_>>())?;
         return Ok(Code::Done);
@@ -58,7 +60,10 @@ pub fn ls(args: &FileArgs) -> Done {
                     params.join(" ")
                 );
             }
-            Err(problem) => {
+            Err(newer @ Unreadable::Newer(_)) => {
+                let _ = writeln!(out, "{}  {}: {newer}", listed.id.short(), paint(FAINT, "left alone"));
+            }
+            Err(Unreadable::Damaged(problem)) => {
                 let _ = writeln!(out, "{}  {}: {problem}", listed.id.short(), paint(BAD, "damaged"));
             }
         }
@@ -140,7 +145,7 @@ pub fn gc(args: &FileArgs, to: Option<&str>, dry_run: bool) -> Done {
         None => pipeline.cache_limit,
     };
     let exists = StateDir::of(&pipeline.root).path().join("tmp").is_dir();
-    let swept = if dry_run || !exists { 0 } else { cache.sweep()? };
+    let swept = if dry_run || !exists { 0 } else { cache.sweep()?.removed };
     let evicted = match limit {
         Some(limit) if dry_run => cache.would_evict(limit)?,
         Some(limit) => cache.shrink(limit)?,
@@ -211,10 +216,10 @@ fn explain(out: &mut String, stage: &StagePlan, differences: Option<&[Difference
 fn wanted_values(pipeline: &Pipeline, args: &WhyArgs) -> anyhow::Result<Map<String, Value>> {
     let state = StateDir::of(&pipeline.root);
     let study = Sqlite::look(&state.journal(), &pipeline.study.name)
-        .and_then(|journal| Ok(record(&pipeline.study.name, &journal.read(0)?)));
+        .and_then(|journal| Ok(Ledger::of(&pipeline.study.name, &journal.read(0)?)));
     let mut values = match (study, args.trial) {
         (Ok(study), wanted) => {
-            let id = wanted.or(study.best).or_else(|| study.trials.last().map(|trial| trial.trial));
+            let id = wanted.or(study.best_trial()).or_else(|| study.trials.last().map(|trial| trial.trial));
             let trial = study.trials.iter().find(|trial| Some(trial.trial) == id);
             if let (Some(id), None) = (wanted, trial) {
                 bail!("there is no trial {id}; the study has {}", study.trials.len());

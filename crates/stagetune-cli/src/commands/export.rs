@@ -1,6 +1,6 @@
 //! `stagetune export`: all trials for other programs.
 
-use super::{Done, record_of};
+use super::{Done, ledger_of};
 use crate::cli::ExportArgs;
 use crate::exit::Code;
 use crate::export::{self, Format};
@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// Writes them to a file or to standard output.
 pub fn run(args: &ExportArgs) -> Done {
-    let record = record_of(&args.file)?;
+    let ledger = ledger_of(&args.file)?;
     let format = match (args.format, args.output.as_deref()) {
         (Some(format), _) => format,
         (None, Some(path)) if path.as_os_str() != "-" => by_name(path).with_context(|| {
@@ -23,13 +23,13 @@ pub fn run(args: &ExportArgs) -> Done {
         _ => Format::Csv,
     };
     match args.output.as_deref().filter(|path| path.as_os_str() != "-") {
-        None => export::write(&record, format, &mut io::stdout().lock())?,
+        None => export::write(&ledger, format, &mut io::stdout().lock())?,
         Some(path) => {
             let writing = || format!("cannot write {}", path.display());
             let mut out = BufWriter::new(File::create(path).with_context(writing)?);
-            export::write(&record, format, &mut out).with_context(writing)?;
+            export::write(&ledger, format, &mut out).with_context(writing)?;
             out.flush().with_context(writing)?;
-            eprintln!("wrote {} trials to {}", record.trials.len(), path.display());
+            eprintln!("wrote {} trials to {}", ledger.trials.len(), path.display());
         }
     }
     Ok(Code::Done)

@@ -1,10 +1,10 @@
 //! The commands, a file for each, and what they share.
 
+pub mod attempt;
 pub mod best;
 pub mod cache;
 pub mod check;
 pub mod export;
-pub mod guard;
 pub mod init;
 pub mod report;
 pub mod run;
@@ -19,9 +19,8 @@ use crate::paint::{BAD, paint};
 use serde::Serialize;
 use serde_json::json;
 use stagetune_pipeline::file::{FileError, Pipeline};
-use stagetune_pipeline::journal::{Journal, Sqlite};
-use stagetune_pipeline::record::StudyRecord;
-use stagetune_pipeline::run_loop::record;
+use stagetune_pipeline::ledger::Ledger;
+use stagetune_pipeline::log::{Log, Look, Sqlite};
 use stagetune_pipeline::state_dir::StateDir;
 use std::io::{self, Write};
 use std::path::Path;
@@ -87,16 +86,16 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 }
 
 /// The study of a file, from its journal.
-pub fn study_of(file: &Path) -> anyhow::Result<(Pipeline, Sqlite)> {
+pub fn study_of(file: &Path) -> anyhow::Result<(Pipeline, Look)> {
     let pipeline = Pipeline::read(file)?;
     let journal = Sqlite::look(&StateDir::of(&pipeline.root).journal(), &pipeline.study.name)?;
     Ok((pipeline, journal))
 }
 
-/// Everything that the study of a file has been through.
-pub fn record_of(file: &Path) -> anyhow::Result<StudyRecord> {
+/// What the study of a file comes to.
+pub fn ledger_of(file: &Path) -> anyhow::Result<Ledger> {
     let (pipeline, journal) = study_of(file)?;
-    Ok(record(&pipeline.study.name, &journal.read(0)?))
+    Ok(Ledger::of(&pipeline.study.name, &journal.read(0)?))
 }
 
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
@@ -118,7 +117,7 @@ impl Command {
             Self::Cache(CacheCommand::Why(args)) => args.common.json,
             Self::Cache(CacheCommand::Verify { common, .. } | CacheCommand::Gc { common, .. }) => common.json,
             Self::Strategies { json, .. } => *json,
-            Self::Init { .. } | Self::Export(_) | Self::Report(_) | Self::Schema | Self::Guard => false,
+            Self::Init { .. } | Self::Export(_) | Self::Report(_) | Self::Schema => false,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `stagetune report`: one HTML page about the study.
 
-use super::{Done, print, record_of, say};
+use super::{Done, ledger_of, print, say};
 use crate::cli::ReportArgs;
 use crate::exit::Code;
 use crate::{format, report};
@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 /// Writes the page.
 pub fn run(args: &ReportArgs) -> Done {
-    let record = record_of(&args.file)?;
+    let ledger = ledger_of(&args.file)?;
     let now =
         SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
     let made = report::Made {
@@ -17,7 +17,7 @@ pub fn run(args: &ReportArgs) -> Done {
         date: format::minute(now).unwrap_or_default(),
         command: format!("stagetune report {} -o {}", args.file.display(), args.output.display()),
     };
-    let page = report::html(&record, &made);
+    let page = report::html(&ledger, &made);
     if args.output.as_os_str() == "-" {
         print(&page)?;
     } else {

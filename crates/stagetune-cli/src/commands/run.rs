@@ -7,19 +7,17 @@ use crate::format::{self, number};
 use crate::paint::{FAINT, GOOD, STRONG, WARNING, paint};
 use crate::progress::{self, Facts};
 use anyhow::Context;
-use serde_json::{Value, json};
+use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use stagetune_pipeline::disk::Disk;
+use stagetune_pipeline::executor::{Local, LocalOptions};
 use stagetune_pipeline::file::Pipeline;
-use stagetune_pipeline::run_loop::{
-    Ended, Reached, Rehearsal, Session, SessionOptions, Standing, rehearse, unit,
-};
-use stagetune_pipeline::runner::{Guard, Processes};
+use stagetune_pipeline::owner::{Ended, Owner, OwnerOptions, Reached, Rehearsal, rehearse, unit};
+use stagetune_pipeline::state_dir::StateDir;
 use stagetune_pipeline::stop::Stop;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
-use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -43,17 +41,16 @@ pub fn run(args: &RunArgs) -> Done {
     let facts = Facts::of(&pipeline, usize::from(args.workers));
     let view = progress::choose(&facts, args.common.json, args.quiet);
     let stop = Stop::new();
-    let options = SessionOptions {
+    let options = OwnerOptions {
         workers: usize::from(args.workers),
         accept_changes: args.accept_changes,
         stop: stop.clone(),
         disk: Disk::default(),
     };
-    let runner = Processes::new(guard(), Disk::default());
-    let session = Session::open(&pipeline, options, &runner, &*view)?;
+    let owner = Owner::open(&pipeline, options, Arc::new(executor(&pipeline)), &*view)?;
     listen(stop, view.teller())?;
-    view.begin(&session.standing()?);
-    let ended = session.run();
+    view.begin(&owner.standing());
+    let ended = owner.run();
     view.end();
     let ended = ended?;
     if !args.quiet {
@@ -61,16 +58,20 @@ pub fn run(args: &RunArgs) -> Done {
     }
     Ok(match ended.reached {
         Reached::Asked => Code::Stopped,
-        _ if ended.summary.observed == 0 && ended.summary.failed > 0 => Code::EverythingFailed,
-        _ => Code::Done,
+        Reached::Rule(_) | Reached::Wall(_) | Reached::NothingNew(_) | Reached::Exhausted => {
+            let fruitless = ended.ledger.observed == 0 && ended.ledger.failed > 0;
+            if fruitless { Code::EverythingFailed } else { Code::Done }
+        }
     })
 }
 
-/// A guard that is this same program; without one, stages outlive a killed stagetune.
-fn guard() -> Option<Guard> {
-    let mut command = Command::new(std::env::current_exe().ok()?);
-    command.arg("guard-of-stages");
-    Guard::start(command).ok()
+/// Runs stages under supervisors that are this same program: without one, stages outlive a killed stagetune.
+fn executor(pipeline: &Pipeline) -> Local {
+    Local::new(LocalOptions {
+        supervisor: std::env::current_exe().ok(),
+        attempts: StateDir::of(&pipeline.root).attempts(),
+        disk: Disk::default(),
+    })
 }
 
 /// The first Ctrl-C finishes what runs, the second stops at once; so does whoever shuts the machine down. A third does not wait for anything.
@@ -103,7 +104,7 @@ fn listen(stop: Stop, say: Box<dyn Fn(&str) + Send + Sync>) -> anyhow::Result<()
     Ok(())
 }
 
-/// A stop at once is not held up by whoever does not read what we print; the guard ends the stages.
+/// A stop at once is not held up by whoever does not read what we print; the supervisors end the stages.
 fn leave_anyway() {
     std::thread::sleep(LONGEST_STOP);
     std::process::exit(Code::Stopped as i32);
@@ -122,11 +123,11 @@ fn is_ignored(signal: i32) -> bool {
 
 fn closing(pipeline: &Pipeline, ended: &Ended, args: &RunArgs) -> anyhow::Result<()> {
     let file = args.common.file.display();
-    let Ended { reached, summary } = ended;
+    let Ended { reached, ledger } = ended;
     if args.common.json {
         let said = json!({
             "news": "ended", "finished": reached.is_finished(), "reason": reached.to_string(),
-            "best": summary.best, "trials": summary.trials, "spent": summary.spent, "saved": summary.saved,
+            "best": ledger.best, "trials": ledger.trials.len(), "spent": ledger.spent, "saved": ledger.saved,
         });
         return print(&format!("{said}\n"));
     }
@@ -137,11 +138,11 @@ fn closing(pipeline: &Pipeline, ended: &Ended, args: &RunArgs) -> anyhow::Result
         "\n{}: {reached}",
         if reached.is_finished() { paint(GOOD, "done") } else { paint(WARNING, "stopped") }
     );
-    if let Some(best) = &summary.best {
+    if let Some(best) = &ledger.best {
         let _ = writeln!(
             out,
             "  best     {} {}  {}",
-            summary.metric,
+            ledger.metric,
             paint(GOOD, number(best.value)),
             paint(FAINT, format!("trial {}", best.trial))
         );
@@ -154,18 +155,18 @@ fn closing(pipeline: &Pipeline, ended: &Ended, args: &RunArgs) -> anyhow::Result
             let _ = writeln!(out, "           {}  {}", paint(STRONG, &stage.name), values.join(" "));
         }
     }
-    let _ = writeln!(out, "  spent    {}", format::cost(summary.spent, unit));
-    if summary.saved > 0.0 {
-        let whole = summary.spent + summary.saved;
-        let times = if summary.spent > 0.0 {
-            format!(", {}× as much", format::digits(whole / summary.spent, 2))
+    let _ = writeln!(out, "  spent    {}", format::cost(ledger.spent, unit));
+    if ledger.saved > 0.0 {
+        let whole = ledger.spent + ledger.saved;
+        let times = if ledger.spent > 0.0 {
+            format!(", {}× as much", format::digits(whole / ledger.spent, 2))
         } else {
             String::new()
         };
         let _ = writeln!(
             out,
             "  saved    {}: running every stage anew would have cost {}{times}",
-            format::cost(summary.saved, unit),
+            format::cost(ledger.saved, unit),
             format::cost(whole, unit)
         );
     }
@@ -217,12 +218,4 @@ fn quoted(text: &str) -> String {
     } else {
         format!("'{}'", text.replace('\'', r"'\''"))
     }
-}
-
-/// How the study stands, as JSON.
-pub fn standing(standing: &Standing) -> Value {
-    json!({
-        "asked": standing.asked, "told": standing.told, "best": standing.best, "spent": standing.spent,
-        "wall": standing.wall,
-    })
 }

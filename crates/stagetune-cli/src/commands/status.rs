@@ -7,70 +7,78 @@ use crate::format::{self, count, digits, duration, number, percent};
 use crate::paint::{BAD, FAINT, GOOD, STRONG, WARNING, paint};
 use serde_json::json;
 use stagetune_pipeline::file::{Budget, Pipeline};
-use stagetune_pipeline::journal::{Journal, Summary};
-use stagetune_pipeline::record::CostUnit;
-use stagetune_pipeline::run_loop::{Hold, Live, Outlook, RunningStage, outlook, too_long};
+use stagetune_pipeline::ledger::{CostUnit, Ledger, TrialState};
+use stagetune_pipeline::log::Log;
+use stagetune_pipeline::owner::{Hold, Live, Outlook, RunningStage, outlook, too_long};
 use stagetune_pipeline::state_dir::StateDir;
 use std::fmt::Write;
 use std::time::SystemTime;
 
+/// Whether somebody is at work on the study.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// A process runs it.
+    Running,
+    /// It is complete.
+    Finished,
+    /// It can be continued.
+    Paused,
+}
+
 /// Prints it.
 pub fn run(args: &FileArgs) -> Done {
     let (pipeline, journal) = study_of(&args.file)?;
-    let summary = journal.summary()?;
-    let state = StateDir::of(&pipeline.root);
     let name = &pipeline.study.name;
+    let records = journal.read(0)?;
+    let ledger = Ledger::of(name, &records);
+    let state = StateDir::of(&pipeline.root);
     let holder = Hold::holder(&state, name);
     let running = if holder.is_some() { Live::read(&state, name) } else { Vec::new() };
-    let standing = match (&holder, summary.finished) {
-        (Some(_), _) => "running",
-        (None, true) => "finished",
-        (None, false) => "paused",
+    let standing = match (&holder, ledger.finished) {
+        (Some(_), _) => Standing::Running,
+        (None, true) => Standing::Finished,
+        (None, false) => Standing::Paused,
     };
-    let ahead = match too_long(summary.trials) {
+    let ahead = match too_long(ledger.trials.len() as u64) {
         Some(why) => Err(why),
-        None => {
-            let records = journal.read(0).map_err(|error| error.to_string());
-            records.and_then(|records| outlook(&pipeline, &records))
-        }
+        None => outlook(&pipeline, &records),
     };
     if args.json {
         print_json(&json!({
-            "study": name, "state": standing, "holder": holder, "running": running, "metric": summary.metric,
-            "direction": summary.direction, "strategy": summary.strategy, "seed": summary.seed,
-            "trials": summary.trials, "observed": summary.observed, "failed": summary.failed, "open": summary.open,
-            "best": summary.best, "spent": summary.spent, "saved": summary.saved, "wall": summary.wall,
-            "cost_unit": summary.cost_unit, "sessions": summary.sessions, "stages": summary.stages,
-            "closed": summary.closed, "forecast": ahead.as_ref().ok(), "no_forecast": ahead.as_ref().err(),
+            "study": name, "state": standing.as_str(), "holder": holder, "running": running,
+            "metric": ledger.metric, "direction": ledger.direction, "strategy": ledger.strategy,
+            "seed": ledger.seed, "trials": ledger.trials.len(), "observed": ledger.observed,
+            "failed": ledger.failed, "abandoned": ledger.count(TrialState::Abandoned),
+            "withdrawn": ledger.count(TrialState::Withdrawn), "open": ledger.open(), "best": ledger.best,
+            "spent": ledger.spent, "saved": ledger.saved, "wall": ledger.wall, "cost_unit": ledger.cost_unit,
+            "sessions": ledger.owners.len(), "stages": ledger.stages, "closed": ledger.closed,
+            "paused": ledger.paused, "notes": ledger.notes, "forecast": ahead.as_ref().ok(),
+            "no_forecast": ahead.as_ref().err(),
         }))?;
         return Ok(Code::Done);
     }
-    let unit = summary.cost_unit.unwrap_or(CostUnit::Units);
+    let unit = ledger.cost_unit;
     let mut out = String::new();
     let shown = match standing {
-        "running" => paint(GOOD, "running"),
-        "finished" => paint(GOOD, "finished"),
-        _ => paint(WARNING, "paused"),
+        Standing::Running | Standing::Finished => paint(GOOD, standing.as_str()),
+        Standing::Paused => paint(WARNING, standing.as_str()),
     };
-    let _ = writeln!(out, "{}  {shown}{}", paint(STRONG, name), ending(&summary, standing));
+    let _ = writeln!(out, "{}  {shown}{}", paint(STRONG, name), ending(&ledger, standing));
     if let Some(holder) = &holder {
         let _ = writeln!(out, "  by       {holder}");
     }
-    let failed = if summary.failed > 0 {
-        format!(", {}", paint(BAD, format!("{} failed", count(summary.failed as usize))))
-    } else {
-        String::new()
-    };
-    let open = if summary.open.is_empty() { String::new() } else { format!(", {} open", summary.open.len()) };
+    if let Some(reason) = &ledger.paused {
+        let _ = writeln!(out, "  {}   no new trials begin: {reason}", paint(WARNING, "on hold"));
+    }
     let of = pipeline.study.budget.trials.map_or(String::new(), |limit| format!(" of {}", count(limit)));
-    let _ = writeln!(out, "  trials   {}{of}{failed}{open}", count(summary.trials as usize));
-    match &summary.best {
+    let _ = writeln!(out, "  trials   {}{of}{}", count(ledger.trials.len()), unlike_observed(&ledger));
+    match &ledger.best {
         Some(best) => {
             let value = paint(GOOD, number(best.value));
             let _ = writeln!(
                 out,
                 "  best     {} {value} {}",
-                summary.metric,
+                ledger.metric,
                 paint(FAINT, format!("(trial {})", best.trial))
             );
         }
@@ -78,39 +86,64 @@ pub fn run(args: &FileArgs) -> Done {
             let _ = writeln!(out, "  best     none yet");
         }
     }
-    let _ = writeln!(out, "  spent    {}", spent(&summary, unit, &pipeline.study.budget));
-    if summary.saved > 0.0 {
-        let share = summary.saved / (summary.saved + summary.spent);
-        let cost = format::cost(summary.saved, unit);
+    let _ = writeln!(out, "  spent    {}", spent(&ledger, unit, &pipeline.study.budget));
+    if ledger.saved > 0.0 {
+        let share = ledger.saved / (ledger.saved + ledger.spent);
+        let cost = format::cost(ledger.saved, unit);
         let _ = writeln!(
             out,
             "  saved    {cost} by reuse, {} of what running everything would cost",
             percent(share)
         );
     }
-    let _ = writeln!(out, "  {}", forecast(&ahead, unit, standing == "finished"));
-    let _ = writeln!(out, "  strategy {} (seed {})", summary.strategy, summary.seed);
-    stages(&mut out, &summary, unit);
+    let _ = writeln!(out, "  {}", forecast(&ahead, unit, standing == Standing::Finished));
+    let _ = writeln!(out, "  strategy {} (seed {})", ledger.strategy, ledger.seed);
+    stages(&mut out, &ledger, unit);
     now(&mut out, &running);
     hint(&mut out, &pipeline, standing, args);
     print(&out)?;
     Ok(Code::Done)
 }
 
-fn ending(summary: &Summary, standing: &str) -> String {
-    match (&summary.closed, standing) {
-        (Some(reason), "finished" | "paused") => paint(FAINT, format!("  {reason}")),
-        (None, "paused") => paint(FAINT, "  the last process ended without a word"),
-        _ => String::new(),
+impl Standing {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Finished => "finished",
+            Self::Paused => "paused",
+        }
     }
 }
 
-fn spent(summary: &Summary, unit: CostUnit, budget: &Budget) -> String {
-    let mut text = format::cost(summary.spent, unit);
+fn ending(ledger: &Ledger, standing: Standing) -> String {
+    match (&ledger.closed, standing) {
+        (Some(reason), Standing::Finished | Standing::Paused) => paint(FAINT, format!("  {reason}")),
+        (None, Standing::Paused) => paint(FAINT, "  the last process ended without a word"),
+        (_, Standing::Running) | (None, Standing::Finished) => String::new(),
+    }
+}
+
+/// How many trials have no value, by state: `, 3 failed, 1 open`.
+fn unlike_observed(ledger: &Ledger) -> String {
+    let states = [TrialState::Failed, TrialState::Abandoned, TrialState::Withdrawn, TrialState::Open];
+    let mut text = String::new();
+    for state in states {
+        let trials = ledger.count(state);
+        if trials > 0 {
+            let said = format!("{} {}", count(trials), state.as_str());
+            let said = if state == TrialState::Failed { paint(BAD, said) } else { said };
+            let _ = write!(text, ", {said}");
+        }
+    }
+    text
+}
+
+fn spent(ledger: &Ledger, unit: CostUnit, budget: &Budget) -> String {
+    let mut text = format::cost(ledger.spent, unit);
     if let Some(limit) = budget.cost {
         let _ = write!(text, " of {}", format::cost(limit, unit));
     }
-    let _ = write!(text, ", {} of work", duration(summary.wall));
+    let _ = write!(text, ", {} of work", duration(ledger.wall));
     if let Some(wall) = budget.wall {
         let _ = write!(text, " of {}", duration(wall.as_secs_f64()));
     }
@@ -141,14 +174,14 @@ fn forecast(ahead: &Result<Outlook, String>, unit: CostUnit, finished: bool) -> 
     }
 }
 
-fn stages(out: &mut String, summary: &Summary, unit: CostUnit) {
-    let width = summary.stages.iter().map(|stage| stage.name.chars().count()).max().unwrap_or(0).max(5);
+fn stages(out: &mut String, ledger: &Ledger, unit: CostUnit) {
+    let width = ledger.stages.iter().map(|stage| stage.name.chars().count()).max().unwrap_or(0).max(5);
     let _ = writeln!(
         out,
         "\n  {:width$}  {:>7} {:>7} {:>7}  {:>12}",
         "stage", "ran", "reused", "failed", "cost each"
     );
-    for stage in &summary.stages {
+    for stage in &ledger.stages {
         let runs = stage.ran + stage.failed;
         let each = if runs > 0 { format::cost(stage.cost / runs as f64, unit) } else { "–".into() };
         let (ran, reused, failed) = (stage.ran, stage.reused, stage.failed);
@@ -167,14 +200,16 @@ fn now(out: &mut String, running: &[RunningStage]) {
     }
 }
 
-fn hint(out: &mut String, pipeline: &Pipeline, standing: &str, args: &FileArgs) {
+fn hint(out: &mut String, pipeline: &Pipeline, standing: Standing, args: &FileArgs) {
     let file = args.file.display();
     let text = match standing {
-        "paused" => format!("`stagetune run {file}` continues it"),
-        "finished" => {
+        Standing::Paused => format!("`stagetune run {file}` continues it"),
+        Standing::Finished => {
             format!("`stagetune best {file}` shows the settings, `stagetune report {file}` draws them")
         }
-        _ => format!("logs: {}", StateDir::of(&pipeline.root).logs(&pipeline.study.name).display()),
+        Standing::Running => {
+            format!("logs: {}", StateDir::of(&pipeline.root).logs(&pipeline.study.name).display())
+        }
     };
     let _ = writeln!(out, "\n  {}", paint(FAINT, text));
 }

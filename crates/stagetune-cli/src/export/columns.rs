@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
 use serde_json::Value;
-use stagetune_pipeline::record::{
-    DomainFacts, How, ParamFacts, StageRecord, StudyRecord, TrialRecord, TrialState,
-};
+use stagetune::space::DomainDescription;
+use stagetune::study::Owner;
+use stagetune_pipeline::ledger::{Ledger, ParamRow, StageRow, TrialRow};
+
+use crate::rows;
 
 /// A column: a name, and a cell for each trial.
 #[derive(Debug)]
@@ -32,17 +34,19 @@ pub enum Cells {
     Time(Vec<Option<f64>>),
 }
 
-/// The names of the columns that every study has; a parameter of the same name gets a prefix.
+/// The names of the first columns, which every study has; a parameter of the same name gets a prefix.
 const FIXED: [&str; 9] = ["trial", "state", "value", "best", "cost", "spent", "asked", "told", "reason"];
 
+/// The names of the last columns, which every study has as well: what each trial ran with.
+const PROVENANCE: [&str; 4] = ["release", "host", "interpreter", "commit"];
+
 /// All columns in the order of the export.
-pub fn table(record: &StudyRecord) -> Result<Vec<Column>> {
-    let trials = &record.trials;
-    let doubles =
-        |of: fn(&TrialRecord) -> Option<f64>| Cells::Double(trials.iter().map(of).collect::<Vec<_>>());
+pub fn table(ledger: &Ledger) -> Result<Vec<Column>> {
+    let trials = &ledger.trials;
+    let doubles = |of: fn(&TrialRow) -> Option<f64>| Cells::Double(trials.iter().map(of).collect::<Vec<_>>());
     let fixed = [
         Cells::Int(trials.iter().map(|t| i64::try_from(t.trial).ok()).collect()),
-        Cells::Text(trials.iter().map(|t| Some(state(t.state).into())).collect()),
+        Cells::Text(trials.iter().map(|t| Some(t.state.as_str().into())).collect()),
         doubles(|t| t.value),
         doubles(|t| t.best),
         doubles(|t| t.cost),
@@ -53,89 +57,96 @@ pub fn table(record: &StudyRecord) -> Result<Vec<Column>> {
     ];
     let mut columns: Vec<Column> =
         FIXED.iter().zip(fixed).map(|(name, cells)| Column { name: (*name).into(), cells }).collect();
-    let names = param_names(record);
-    for (param, name) in record.params.iter().zip(names) {
+    let mut taken = own_names(ledger);
+    for (param, name) in ledger.params.iter().zip(param_names(ledger, &mut taken)) {
         columns.push(Column { name, cells: param_cells(param, trials)? });
     }
-    for stage in &record.stages {
+    for stage in &ledger.stages {
         let of = |trial| last_record(trial, &stage.name);
         let cells = [
-            ("how", Cells::Text(trials.iter().map(|t| of(t).map(|s| how(s.how).into())).collect())),
+            ("how", Cells::Text(trials.iter().map(|t| of(t).map(|s| s.how.as_str().into())).collect())),
             ("cost", Cells::Double(trials.iter().map(|t| of(t).map(|s| s.cost)).collect())),
             ("seconds", Cells::Double(trials.iter().map(|t| of(t).map(|s| s.seconds)).collect())),
         ];
         columns.extend(cells.map(|(what, cells)| Column { name: format!("{}.{what}", stage.name), cells }));
     }
+    for metric in ledger.metrics() {
+        let cells = Cells::Double(trials.iter().map(|trial| rows::metric(trial, &metric)).collect());
+        columns.push(Column { name: free_name(metric.to_string(), "metric.", &mut taken), cells });
+    }
+    columns.extend(provenance(ledger));
     Ok(columns)
 }
 
-/// What a state is called in files.
-pub fn state(state: TrialState) -> &'static str {
-    match state {
-        TrialState::Open => "open",
-        TrialState::Observed => "observed",
-        TrialState::Failed => "failed",
-    }
+/// What each trial ran with.
+fn provenance(ledger: &Ledger) -> impl Iterator<Item = Column> {
+    let owners: Vec<Option<&Owner>> =
+        ledger.trials.iter().map(|trial| ledger.owner(trial.epoch).map(|row| &row.owner)).collect();
+    let texts = |of: fn(&Owner) -> Option<&String>| {
+        Cells::Text(owners.iter().map(|owner| owner.and_then(of).cloned()).collect())
+    };
+    let cells = [
+        texts(|owner| Some(&owner.release)),
+        texts(|owner| Some(&owner.host)),
+        texts(|owner| owner.interpreter.as_ref()),
+        texts(|owner| owner.commit.as_ref()),
+    ];
+    PROVENANCE.into_iter().zip(cells).map(|(name, cells)| Column { name: name.into(), cells })
 }
 
-fn how(how: How) -> &'static str {
-    match how {
-        How::Ran => "ran",
-        How::Reused => "reused",
-        How::Failed => "failed",
-    }
-}
-
-fn last_record<'a>(trial: &'a TrialRecord, stage: &str) -> Option<&'a StageRecord> {
+fn last_record<'a>(trial: &'a TrialRow, stage: &str) -> Option<&'a StageRow> {
     trial.stages.iter().rfind(|s| s.stage == stage)
 }
 
-/// Names for the parameters' columns: their own, with `param.` before it as long as another column has that name.
-fn param_names(record: &StudyRecord) -> Vec<String> {
-    let of_stages = record
+/// The names that neither parameters nor metrics may have.
+fn own_names(ledger: &Ledger) -> BTreeSet<String> {
+    let of_stages = ledger
         .stages
         .iter()
         .flat_map(|s| ["how", "cost", "seconds"].map(|what| format!("{}.{what}", s.name)));
-    let mut taken: BTreeSet<String> = FIXED.iter().map(|name| String::from(*name)).chain(of_stages).collect();
-    // Those that keep their own name come first: a prefix must not take the name of a parameter that needs none.
+    FIXED.into_iter().chain(PROVENANCE).map(String::from).chain(of_stages).collect()
+}
+
+/// Names for the parameters' columns: their own, or with `param.` before it as long as another column has it.
+fn param_names(ledger: &Ledger, taken: &mut BTreeSet<String>) -> Vec<String> {
+    // Those that keep their own name come first: a prefix must not take a name that needs none.
     let free: BTreeSet<&str> =
-        record.params.iter().map(|p| p.name.as_str()).filter(|name| !taken.contains(*name)).collect();
+        ledger.params.iter().map(|p| p.param.name.as_str()).filter(|name| !taken.contains(*name)).collect();
     taken.extend(free.iter().map(|name| String::from(*name)));
-    record
-        .params
-        .iter()
-        .map(|param| {
-            let mut name = param.name.clone();
-            if !free.contains(name.as_str()) {
-                while !taken.insert(name.clone()) {
-                    name.insert_str(0, "param.");
-                }
-            }
-            name
-        })
+    let params = ledger.params.iter().map(|param| param.param.name.clone());
+    params
+        .map(|name| if free.contains(name.as_str()) { name } else { free_name(name, "param.", taken) })
         .collect()
 }
 
-fn param_cells(param: &ParamFacts, trials: &[TrialRecord]) -> Result<Cells> {
-    Ok(match param.domain {
-        DomainFacts::Float { .. } => Cells::Double(cells(param, trials, "a number", Value::as_f64)?),
-        DomainFacts::Int { .. } => Cells::Int(cells(param, trials, "a whole number", Value::as_i64)?),
-        DomainFacts::Bool => Cells::Bool(cells(param, trials, "true or false", Value::as_bool)?),
-        DomainFacts::Choice { .. } => {
+/// A name that no other column has: this one, with the prefix before it as long as it is taken.
+fn free_name(mut name: String, prefix: &str, taken: &mut BTreeSet<String>) -> String {
+    while !taken.insert(name.clone()) {
+        name.insert_str(0, prefix);
+    }
+    name
+}
+
+fn param_cells(param: &ParamRow, trials: &[TrialRow]) -> Result<Cells> {
+    Ok(match param.param.domain {
+        DomainDescription::Float { .. } => Cells::Double(cells(param, trials, "a number", Value::as_f64)?),
+        DomainDescription::Int { .. } => Cells::Int(cells(param, trials, "a whole number", Value::as_i64)?),
+        DomainDescription::Bool => Cells::Bool(cells(param, trials, "true or false", Value::as_bool)?),
+        DomainDescription::Choice { .. } => {
             Cells::Text(cells(param, trials, "a text", |v| v.as_str().map(str::to_owned))?)
         }
     })
 }
 
 fn cells<T>(
-    param: &ParamFacts,
-    trials: &[TrialRecord],
+    param: &ParamRow,
+    trials: &[TrialRow],
     kind: &str,
     read: impl Fn(&Value) -> Option<T>,
 ) -> Result<Vec<Option<T>>> {
     trials
         .iter()
-        .map(|trial| match trial.point.get(&param.name) {
+        .map(|trial| match trial.point.get(&param.param.name) {
             None | Some(Value::Null) => Ok(None),
             Some(value) => match read(value) {
                 Some(cell) => Ok(Some(cell)),
@@ -143,7 +154,7 @@ fn cells<T>(
                     "trial {} has {value} for the parameter {:?}, which is {kind}; \
                      the study was told by another pipeline file, export it as JSON to see it all",
                     trial.trial,
-                    param.name
+                    param.param.name
                 ),
             },
         })

@@ -5,7 +5,7 @@ use super::{Facts, View};
 use crate::format::{self, duration, number};
 use console::{Term, truncate_str};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use stagetune_pipeline::run_loop::{News, Standing, Watcher};
+use stagetune_pipeline::owner::{News, Standing, Watcher};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -162,9 +162,15 @@ impl Watcher for Bars {
                     None => slot.bar.set_style(style("  {spinner} {prefix:28} {elapsed}")),
                 }
             }
-            News::StageEnded { trial, record } => state.free(*trial, &record.stage),
+            News::StageEnded { trial, row } => state.free(*trial, &row.stage),
             News::Told { standing, .. } => self.stand(standing),
-            _ => {}
+            News::BegunWith { .. }
+            | News::OtherOptions { .. }
+            | News::Asked { .. }
+            | News::StageFailed { .. }
+            | News::Damaged { .. }
+            | News::Control { .. }
+            | News::Reached { .. } => {}
         }
     }
 }

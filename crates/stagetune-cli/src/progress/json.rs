@@ -1,10 +1,8 @@
 //! The news of a run as JSON, one object a line.
 
 use super::View;
-use crate::commands::run::standing;
 use serde_json::{Value, json};
-use stagetune_pipeline::journal::point;
-use stagetune_pipeline::run_loop::{News, Standing, Watcher};
+use stagetune_pipeline::owner::{News, Standing, Watcher};
 use std::io::Write;
 
 /// Writes to standard output.
@@ -28,13 +26,13 @@ impl Watcher for Json {
         say(&match news {
             News::Asked { trial, why, resumed } => json!({
                 "news": "asked", "trial": trial.id().index(), "why": why, "resumed": resumed,
-                "point": point(trial.point()),
+                "point": trial.point(),
             }),
             News::StageBegan { trial, stage, attempt, expected } => json!({
                 "news": "stage-began", "trial": trial, "stage": stage, "attempt": attempt, "expected": expected,
             }),
-            News::StageEnded { trial, record } => {
-                json!({"news": "stage-ended", "trial": trial, "stage": record})
+            News::StageEnded { trial, row } => {
+                json!({"news": "stage-ended", "trial": trial, "stage": row})
             }
             News::StageFailed { trial, stage, problem, words, log, again } => json!({
                 "news": "stage-failed", "trial": trial, "stage": stage, "problem": problem, "words": words,
@@ -47,12 +45,12 @@ impl Watcher for Json {
             News::Damaged { stage, problem } => {
                 json!({"news": "damaged-output", "stage": stage, "problem": problem})
             }
-            News::Told { trial, value, reason, improved, charged, standing: now } => json!({
-                "news": "told", "trial": trial, "value": value, "reason": reason, "improved": improved,
+            News::Told { trial, state, value, reason, improved, charged, standing: now } => json!({
+                "news": "told", "trial": trial, "state": state, "value": value, "reason": reason, "improved": improved,
                 "charged": charged, "standing": standing(now),
             }),
+            News::Control { event } => json!({"news": "control", "event": event}),
             News::Reached { reason } => json!({"news": "reached", "reason": reason.to_string()}),
-            _ => return,
         });
     }
 }
@@ -60,4 +58,12 @@ impl Watcher for Json {
 fn say(what: &Value) {
     // Whoever closed the pipe does not want to know; the study goes on.
     let _ = writeln!(std::io::stdout().lock(), "{what}");
+}
+
+/// How the study stands, as JSON.
+fn standing(standing: &Standing) -> Value {
+    json!({
+        "asked": standing.asked, "told": standing.told, "best": standing.best, "spent": standing.spent,
+        "wall": standing.wall,
+    })
 }

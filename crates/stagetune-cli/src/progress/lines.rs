@@ -1,11 +1,13 @@
 //! The news of a run as plain lines, for logs and pipes; and the texts that the bars share.
 
 use super::{Facts, View};
-use crate::format::{self, number};
+use crate::format::{self, clean, number};
 use crate::paint::{BAD, FAINT, GOOD, STRONG, WARNING, paint};
 use stagetune::space::{Point, Value};
-use stagetune_pipeline::record::{How, StageRecord};
-use stagetune_pipeline::run_loop::{News, Standing, Watcher};
+use stagetune::study::Event;
+use stagetune::trial::How;
+use stagetune_pipeline::ledger::{StageRow, in_words};
+use stagetune_pipeline::owner::{News, Standing, Watcher};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::Mutex;
@@ -27,7 +29,7 @@ pub struct Running {
     /// Its parameters.
     pub point: String,
     /// What happened to its stages so far.
-    pub stages: Vec<StageRecord>,
+    pub stages: Vec<StageRow>,
 }
 
 impl Lines {
@@ -119,8 +121,18 @@ pub fn trouble(news: &News<'_>) -> Option<String> {
                 "{warning}: a cached output of stage {stage} was damaged ({problem}); it is made again"
             ))
         }
-        _ => None,
+        News::Control { event } => control(event).map(|text| format!("{}: {text}", paint(STRONG, "note"))),
+        News::Asked { .. }
+        | News::StageBegan { .. }
+        | News::StageEnded { .. }
+        | News::Told { .. }
+        | News::Reached { .. } => None,
     }
+}
+
+/// What somebody else did to the study, in words that steer no terminal.
+fn control(event: &Event) -> Option<String> {
+    in_words(event).map(|words| clean(&words))
 }
 
 /// The line of a trial that has ended; other news only add to what is known.
@@ -131,16 +143,16 @@ pub fn line(facts: &Facts, trials: &mut Trials, news: &News<'_>) -> Option<Strin
             trials.insert(trial.id().index(), Running { point, stages: Vec::new() });
             None
         }
-        News::StageEnded { trial, record } => {
-            trials.entry(*trial).or_default().stages.push((*record).clone());
+        News::StageEnded { trial, row } => {
+            trials.entry(*trial).or_default().stages.push((*row).clone());
             None
         }
-        News::Told { trial, value, reason, improved, charged, standing } => {
+        News::Told { trial, state, value, reason, improved, charged, standing } => {
             let running = trials.remove(trial).unwrap_or_default();
             let outcome = match (value, improved) {
                 (Some(value), true) => paint(GOOD, format!("{:>9} ★", number(*value))),
                 (Some(value), false) => format!("{:>9}  ", number(*value)),
-                (None, _) => paint(BAD, format!("{:>9}  ", "failed")),
+                (None, _) => paint(BAD, format!("{:>9}  ", state.as_str())),
             };
             let cost = charged.map_or("?".into(), |cost| format::cost(cost, facts.unit));
             let spent = format::cost(standing.spent, facts.unit);
@@ -153,7 +165,13 @@ pub fn line(facts: &Facts, trials: &mut Trials, news: &News<'_>) -> Option<Strin
                 paint(FAINT, what),
             ))
         }
-        _ => None,
+        News::BegunWith { .. }
+        | News::OtherOptions { .. }
+        | News::StageBegan { .. }
+        | News::StageFailed { .. }
+        | News::Damaged { .. }
+        | News::Control { .. }
+        | News::Reached { .. } => None,
     }
 }
 
@@ -167,13 +185,33 @@ fn short(point: &Point) -> String {
 }
 
 /// A box for each stage: full where it ran, empty where its output was there, a cross where it failed.
-fn boxes(facts: &Facts, stages: &[StageRecord]) -> String {
-    let one =
-        |name: &String| match stages.iter().find(|record| record.stage == *name).map(|record| record.how) {
-            Some(How::Ran) => "■",
-            Some(How::Reused) => "□",
-            Some(How::Failed) => "✗",
-            None => "·",
-        };
+fn boxes(facts: &Facts, stages: &[StageRow]) -> String {
+    let one = |name: &String| match stages.iter().find(|row| row.stage == *name).map(|row| row.how) {
+        Some(How::Ran) => "■",
+        Some(How::Reused) => "□",
+        Some(How::Failed) => "✗",
+        None => "·",
+    };
     facts.stages.iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stagetune::trial::{End, TrialId};
+
+    #[test]
+    fn what_others_did_to_the_study_is_said_in_one_line_that_steers_nothing() {
+        let reason = String::from("bad \u{1b}[2J\ndata");
+        let withdrawn = Event::Ended {
+            trial: TrialId::new(3),
+            end: End::Withdrawn { reason: reason.clone() },
+            cost: None,
+        };
+        assert_eq!(control(&withdrawn).unwrap(), "trial 3 was withdrawn: bad [2J data");
+        let paused = Event::Paused { reason };
+        assert!(control(&paused).unwrap().ends_with("no new trials begin: bad [2J data"));
+        assert!(trouble(&News::Control { event: &paused }).unwrap().contains("on hold"));
+        assert_eq!(control(&Event::Released { epoch: 1, finished: true, reason: String::new() }), None);
+    }
 }

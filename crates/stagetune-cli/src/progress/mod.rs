@@ -5,8 +5,8 @@ mod json;
 mod lines;
 
 use stagetune_pipeline::file::{Budget, Pipeline, Stage};
-use stagetune_pipeline::record::CostUnit;
-use stagetune_pipeline::run_loop::{Standing, Watcher, unit};
+use stagetune_pipeline::ledger::CostUnit;
+use stagetune_pipeline::owner::{Standing, Watcher, unit};
 use std::io::IsTerminal;
 
 /// What does not change while a study runs.
@@ -44,7 +44,7 @@ impl Facts {
     pub fn of(pipeline: &Pipeline, workers: usize) -> Self {
         Self {
             study: pipeline.study.name.clone(),
-            metric: pipeline.study.metric.clone(),
+            metric: pipeline.study.metric.to_string(),
             stages: pipeline.stages.iter().map(|stage| stage.name.clone()).collect(),
             shape: shape(&pipeline.stages),
             budget: pipeline.study.budget.clone(),

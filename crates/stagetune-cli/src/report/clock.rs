@@ -4,13 +4,14 @@
 
 use std::collections::BTreeMap;
 
-use stagetune_pipeline::record::{How, StudyRecord};
+use stagetune::trial::How;
+use stagetune_pipeline::ledger::Ledger;
 
 use super::page::section as part;
-use super::summary::stage_numbers;
 use super::svg::{Axis, Svg, shorten};
 use super::{WIDTHS, colour};
 use crate::format;
+use crate::rows::stage_numbers;
 
 /// A pause is cut out if it is longer than this share of the time at work, so that it does not hide the work.
 const PAUSE: f64 = 0.03;
@@ -43,8 +44,8 @@ struct Pause {
 }
 
 /// The part of the page; nothing where no stage has a time.
-pub fn section(record: &StudyRecord) -> String {
-    let mut bars = bars(record);
+pub fn section(ledger: &Ledger) -> String {
+    let mut bars = bars(ledger);
     let (Some(first), Some(last)) =
         (bars.iter().map(|bar| bar.from).reduce(f64::min), bars.iter().map(|bar| bar.to).reduce(f64::max))
     else {
@@ -59,7 +60,7 @@ pub fn section(record: &StudyRecord) -> String {
     let pictures: String = WIDTHS
         .into_iter()
         .map(|(class, width)| {
-            picture(record, &bars, &pauses, [work, rows.min(MOST_ROWS) as f64], class, width)
+            picture(ledger, &bars, &pauses, [work, rows.min(MOST_ROWS) as f64], class, width)
         })
         .collect();
     let when = match (format::minute(first), format::minute(last)) {
@@ -79,9 +80,9 @@ pub fn section(record: &StudyRecord) -> String {
 }
 
 /// Every stage that took time, on the row of a worker that was free.
-fn bars(record: &StudyRecord) -> Vec<Bar> {
-    let numbers = stage_numbers(record);
-    let mut trials: Vec<(f64, f64, Vec<Bar>)> = record
+fn bars(ledger: &Ledger) -> Vec<Bar> {
+    let numbers = stage_numbers(ledger);
+    let mut trials: Vec<(f64, f64, Vec<Bar>)> = ledger
         .trials
         .iter()
         .filter_map(|trial| {
@@ -164,7 +165,7 @@ fn cut_pauses(bars: &mut [Bar]) -> Vec<Pause> {
 }
 
 fn picture(
-    record: &StudyRecord,
+    ledger: &Ledger,
     bars: &[Bar],
     pauses: &[Pause],
     [work, rows]: [f64; 2],
@@ -194,7 +195,7 @@ fn picture(
         for bar in shown() {
             let (from, to) = (x.at(bar.from), x.at(bar.to));
             let box_ = [from, place(bar) + bar.lane as f64 * row / lanes, (to - from).max(0.6), row / lanes];
-            svg.rect(&format!("cell {}", shade(bar)), box_, Some(&tip(record, bar)));
+            svg.rect(&format!("cell {}", shade(bar)), box_, Some(&tip(ledger, bar)));
         }
     } else {
         for ((at, slice), shares) in slices(bars, &x, rows) {
@@ -254,8 +255,8 @@ fn shade(bar: &Bar) -> String {
     }
 }
 
-fn tip(record: &StudyRecord, bar: &Bar) -> String {
-    let stage = record.stages.get(bar.stage).map_or("", |stage| stage.name.as_str());
+fn tip(ledger: &Ledger, bar: &Bar) -> String {
+    let stage = ledger.stages.get(bar.stage).map_or("", |stage| stage.name.as_str());
     let what = match bar.how {
         How::Ran => "ran",
         How::Reused => "reused",

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use stagetune::study::Direction;
-use stagetune_pipeline::record::{CostUnit, How, StudyRecord, TrialRecord, TrialState};
+use stagetune::objective::Direction;
+use stagetune::trial::How;
+use stagetune_pipeline::ledger::{CostUnit, Ledger, TrialRow, TrialState};
 
 use super::metric::{Range, range};
 use super::page::{legend, section as part};
-use super::summary::{best, better, paid, ranked, stage_numbers, value};
 use super::svg::{Axis, Svg, escape, shorten};
 use super::{WIDTHS, colour};
 use crate::format;
+use crate::rows::{best, paid, ranked, stage_numbers, value};
 
 /// Dots of one picture; more would only cover each other and make the file heavy.
 const MOST_DOTS: usize = 2_500;
@@ -23,27 +24,27 @@ const ALWAYS: usize = 100;
 
 /// A trial that was told, at its place along the costs.
 struct Told<'a> {
-    trial: &'a TrialRecord,
+    trial: &'a TrialRow,
     spent: f64,
 }
 
 /// The part of the page.
-pub fn section(record: &StudyRecord) -> String {
-    let told = told(record);
+pub fn section(ledger: &Ledger) -> String {
+    let told = told(ledger);
     let heading = "Best so far against cost";
     if told.is_empty() {
         return part("curve", heading, "", "<p class=\"empty\">No trial has been told yet.</p>\n");
     }
-    let range = range(told.iter().filter_map(|t| value(t.trial)), record.direction);
+    let range = range(told.iter().filter_map(|t| value(t.trial)), ledger.direction);
     let mut notes = Vec::new();
     if range.beyond > 0 {
-        let worse = if record.direction == Direction::Maximize { "lower" } else { "higher" };
+        let worse = if ledger.direction == Direction::Maximize { "lower" } else { "higher" };
         let count = format::count(range.beyond);
         notes.push(format!("{count} values lie {worse} than the axis and stand at its edge as triangles."));
     }
     let mut pictures = String::new();
     for (class, width) in WIDTHS {
-        let (picture, left_out) = picture(record, &told, &range, class, width);
+        let (picture, left_out) = picture(ledger, &told, &range, class, width);
         pictures += &picture;
         if left_out > 0 && class == "wide" {
             let count = format::count(left_out);
@@ -52,21 +53,21 @@ pub fn section(record: &StudyRecord) -> String {
             ));
         }
     }
-    let dots = legend(record, &[("none", "everything reused"), ("cross", "failed")]);
+    let dots = legend(ledger, &[("none", "everything reused"), ("cross", "failed")]);
     let body = format!("{dots}<figure>{pictures}</figure>\n<p class=\"note\">{}</p>\n", notes.join(" "));
     let lead = format!(
         "Each dot is a trial, in the colour of the first stage that had to run; the line is the best {} so far.",
-        escape(&shorten(&record.metric, 60))
+        escape(&shorten(&ledger.metric.to_string(), 60))
     );
     part("curve", heading, &lead, &body)
 }
 
-/// The trials that were told, by cost; where nothing cost anything, one after the other.
-fn told(record: &StudyRecord) -> Vec<Told<'_>> {
-    let mut told: Vec<Told<'_>> = record
+/// The trials with a value or a failure, by cost; where nothing cost anything, one after the other.
+fn told(ledger: &Ledger) -> Vec<Told<'_>> {
+    let mut told: Vec<Told<'_>> = ledger
         .trials
         .iter()
-        .filter(|trial| trial.state != TrialState::Open)
+        .filter(|trial| matches!(trial.state, TrialState::Observed | TrialState::Failed))
         .map(|trial| Told { trial, spent: trial.spent.filter(|spent| spent.is_finite()).unwrap_or(0.0) })
         .collect();
     told.sort_by(|a, b| {
@@ -78,19 +79,13 @@ fn told(record: &StudyRecord) -> Vec<Told<'_>> {
     told
 }
 
-fn picture(
-    record: &StudyRecord,
-    told: &[Told<'_>],
-    range: &Range,
-    class: &str,
-    width: f64,
-) -> (String, usize) {
+fn picture(ledger: &Ledger, told: &[Told<'_>], range: &Range, class: &str, width: f64) -> (String, usize) {
     let height = if class == "narrow" { 300.0 } else { 380.0 };
     let [top, bottom, right] = [22.0, 46.0, 16.0];
     let failures = told.iter().any(|t| value(t.trial).is_none());
     let floor = height - bottom - if failures { 26.0 } else { 0.0 };
     // Room for the best value's label between it and the edge.
-    let inset = if record.direction == Direction::Minimize { [26.0, 6.0] } else { [6.0, 10.0] };
+    let inset = if ledger.direction == Direction::Minimize { [26.0, 6.0] } else { [6.0, 10.0] };
     let mut y = range.axis([floor - inset[0], top + inset[1]], 5);
     if told.iter().all(|t| value(t.trial).is_none()) {
         y.ticks.clear();
@@ -101,18 +96,18 @@ fn picture(
     let costless = told.iter().all(|t| paid(t.trial) == 0.0);
     let wanted = (width / 130.0) as usize;
     let mut x = Axis::new(0.0, end, false, [left, width - right], wanted);
-    let unit = match record.cost_unit {
+    let unit = match ledger.cost_unit {
         _ if costless => "trials told",
         CostUnit::Seconds => "cost spent: time of the stages that ran",
         CostUnit::Units => "cost spent, in units of the pipeline",
     };
-    if record.cost_unit == CostUnit::Seconds && !costless {
+    if ledger.cost_unit == CostUnit::Seconds && !costless {
         x = x.in_seconds(wanted);
     }
     if costless {
         x = x.in_whole_numbers(wanted);
     }
-    let mut svg = Svg::new(width, height, &format!("Best {} so far against cost", record.metric));
+    let mut svg = Svg::new(width, height, &format!("Best {} so far against cost", ledger.metric));
     for (at, text) in &y.ticks {
         svg.line("grid", [left, y.at(*at), width - right, y.at(*at)]);
         svg.text("tick end", [left - 7.0, y.at(*at) + 4.0], text);
@@ -123,17 +118,17 @@ fn picture(
     }
     svg.line("axis", [left, height - bottom, width - right, height - bottom]);
     svg.text("title mid", [(left + width - right) / 2.0, height - 8.0], unit);
-    svg.upright("title mid", [13.0, (top + floor) / 2.0], &shorten(&record.metric, 40));
+    svg.upright("title mid", [13.0, (top + floor) / 2.0], &shorten(&ledger.metric.to_string(), 40));
     if failures {
         svg.text("tick end", [left - 7.0, height - bottom - 7.0], "failed");
     }
-    svg.path("step", &steps(record.direction, told, &x, &y, end));
-    let left_out = dots(&mut svg, record, told, [&x, &y], range, height - bottom - 11.0);
-    if let Some((trial, best)) = best(record).and_then(|trial| Some((trial, value(trial)?))) {
+    svg.path("step", &steps(ledger.direction, told, &x, &y, end));
+    let left_out = dots(&mut svg, ledger, told, [&x, &y], range, height - bottom - 11.0);
+    if let Some((trial, best)) = best(ledger).and_then(|trial| Some((trial, value(trial)?))) {
         let spent = told.iter().find(|t| t.trial.trial == trial.trial).map_or(end, |t| t.spent);
         let place = [x.at(spent), y.at(best)];
-        svg.dot("ring", place, 8.0, trial.trial, &tip(record, trial));
-        let above = record.direction == Direction::Maximize;
+        svg.dot("ring", place, 8.0, trial.trial, &tip(ledger, trial));
+        let above = ledger.direction == Direction::Maximize;
         let anchor = if place[0] > (left + width) / 2.0 { "callout end" } else { "callout" };
         let dy = if above { -13.0 } else { 22.0 };
         svg.text(
@@ -152,7 +147,7 @@ fn steps(direction: Direction, told: &[Told<'_>], x: &Axis, y: &Axis, end: f64) 
     for told in told {
         let Some(value) = value(told.trial) else { continue };
         if let Some(before) = best {
-            if !better(direction, value, before) {
+            if !direction.is_better(value, before) {
                 continue;
             }
             corners.push([x.at(told.spent), y.at(before)]);
@@ -167,14 +162,14 @@ fn steps(direction: Direction, told: &[Told<'_>], x: &Axis, y: &Axis, end: f64) 
 /// Draws the dots and crosses; answers how many were left out because others cover them.
 fn dots(
     svg: &mut Svg,
-    record: &StudyRecord,
+    ledger: &Ledger,
     told: &[Told<'_>],
     [x, y]: [&Axis; 2],
     range: &Range,
     failed_at: f64,
 ) -> usize {
-    let top: BTreeSet<u64> = ranked(record).into_iter().take(ALWAYS).map(|trial| trial.trial).collect();
-    let numbers = stage_numbers(record);
+    let top: BTreeSet<u64> = ranked(ledger).into_iter().take(ALWAYS).map(|trial| trial.trial).collect();
+    let numbers = stage_numbers(ledger);
     let radius = if told.len() > CROWD { 2.5 } else { 4.0 };
     let most = (MOST_DOTS as f64 * (x.span[1] / 1040.0).min(1.0)) as usize;
     let height = |t: &Told<'_>| value(t.trial).map_or(failed_at, |value| y.at(value));
@@ -196,7 +191,7 @@ fn dots(
         let first = t.trial.stages.iter().find(|stage| stage.how != How::Reused);
         let class =
             first.and_then(|stage| numbers.get(stage.stage.as_str())).map_or("none".into(), |s| colour(*s));
-        let tip = tip(record, t.trial);
+        let tip = tip(ledger, t.trial);
         match shown {
             None => svg.mark("cross", place, "m-3.5-3.5l7 7m0-7l-7 7", t.trial.trial, &tip),
             Some(value) if range.leaves_out(value) => {
@@ -210,14 +205,17 @@ fn dots(
 }
 
 /// What a tooltip says of a trial.
-pub fn tip(record: &StudyRecord, trial: &TrialRecord) -> String {
+pub fn tip(ledger: &Ledger, trial: &TrialRow) -> String {
     let outcome = match (trial.state, value(trial)) {
-        (_, Some(value)) => format!("{} {}", shorten(&record.metric, 30), format::number(value)),
-        (TrialState::Open, _) => "open".into(),
-        _ => format!("failed: {}", shorten(trial.reason.as_deref().unwrap_or("no reason given"), 100)),
+        (_, Some(value)) => format!("{} {}", shorten(&ledger.metric.to_string(), 30), format::number(value)),
+        (TrialState::Open | TrialState::Observed, None) => trial.state.as_str().into(),
+        (TrialState::Failed | TrialState::Abandoned | TrialState::Withdrawn, None) => {
+            let reason = shorten(trial.reason.as_deref().unwrap_or("no reason given"), 100);
+            format!("{}: {reason}", trial.state.as_str())
+        }
     };
     let ran: Vec<String> =
         trial.stages.iter().filter(|s| s.how != How::Reused).map(|s| shorten(&s.stage, 30)).collect();
     let ran = if ran.is_empty() { "everything reused".into() } else { format!("ran {}", ran.join(", ")) };
-    format!("Trial {}\n{outcome}\ncost {}\n{ran}", trial.trial, format::cost(paid(trial), record.cost_unit))
+    format!("Trial {}\n{outcome}\ncost {}\n{ran}", trial.trial, format::cost(paid(trial), ledger.cost_unit))
 }

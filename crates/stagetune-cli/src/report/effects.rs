@@ -3,16 +3,17 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use stagetune_pipeline::record::{DomainFacts, ParamFacts, StudyRecord, TrialRecord};
+use stagetune::space::DomainDescription;
+use stagetune_pipeline::ledger::{Ledger, ParamRow, TrialRow};
 
 use super::colour;
 use super::curve::tip;
 use super::metric::{Range, range};
 use super::page::section as part;
 use super::relation::{LEAST, bins, median, share, spearman, trend};
-use super::summary::{best, ranked, value};
 use super::svg::{Axis, Svg, escape, shorten};
 use crate::format;
+use crate::rows::{best, ranked, value};
 
 /// The size of one picture.
 const WIDTH: f64 = 260.0;
@@ -29,36 +30,36 @@ const MOST_VALUES: usize = 12;
 
 /// A parameter with the trials that have a value.
 struct Effect<'a> {
-    param: &'a ParamFacts,
+    param: &'a ParamRow,
     /// Where the trial stands along the parameter, its value, and the trial; the best first.
-    places: Vec<(f64, f64, &'a TrialRecord)>,
+    places: Vec<(f64, f64, &'a TrialRow)>,
     share: Option<f64>,
     rho: Option<f64>,
     different: usize,
 }
 
 /// The part of the page.
-pub fn section(record: &StudyRecord) -> String {
+pub fn section(ledger: &Ledger) -> String {
     let heading = "Parameters and the metric";
-    let ranked = ranked(record);
-    if ranked.is_empty() || record.params.is_empty() {
+    let ranked = ranked(ledger);
+    if ranked.is_empty() || ledger.params.is_empty() {
         let none = "<p class=\"empty\">No trial has a value to set against a parameter.</p>\n";
         return part("effects", heading, "", none);
     }
-    let mut effects: Vec<Effect<'_>> = record.params.iter().map(|param| effect(param, &ranked)).collect();
+    let mut effects: Vec<Effect<'_>> = ledger.params.iter().map(|param| effect(param, &ranked)).collect();
     let left_out = effects.len().saturating_sub(MOST_PICTURES);
     if left_out > 0 {
         effects.sort_by(|a, b| b.share.unwrap_or(-1.0).total_cmp(&a.share.unwrap_or(-1.0)));
         effects.truncate(MOST_PICTURES);
     }
-    let range = range(ranked.iter().filter_map(|trial| value(trial)), record.direction);
+    let range = range(ranked.iter().filter_map(|trial| value(trial)), ledger.direction);
     let dots = (ALL_DOTS / effects.len().max(1)).clamp(60, 700);
     let mut body = String::new();
-    for (at, stage) in record.stages.iter().enumerate() {
+    for (at, stage) in ledger.stages.iter().enumerate() {
         let figures: String = effects
             .iter()
             .filter(|effect| effect.param.stage == stage.name)
-            .map(|effect| figure(record, effect, &range, at, dots))
+            .map(|effect| figure(ledger, effect, &range, at, dots))
             .collect();
         if !figures.is_empty() {
             let (class, name) = (colour(at), escape(&stage.name));
@@ -81,34 +82,37 @@ pub fn section(record: &StudyRecord) -> String {
     part("effects", heading, lead, &body)
 }
 
-fn effect<'a>(param: &'a ParamFacts, ranked: &[&'a TrialRecord]) -> Effect<'a> {
-    let places: Vec<(f64, f64, &TrialRecord)> = ranked
+fn effect<'a>(param: &'a ParamRow, ranked: &[&'a TrialRow]) -> Effect<'a> {
+    let places: Vec<(f64, f64, &TrialRow)> = ranked
         .iter()
         .filter_map(|trial| {
-            Some((along(&param.domain, trial.point.get(&param.name)?)?, value(trial)?, *trial))
+            Some((along(&param.param.domain, trial.point.get(&param.param.name)?)?, value(trial)?, *trial))
         })
         .collect();
     let (x, y): (Vec<f64>, Vec<f64>) = places.iter().map(|(x, y, _)| (*x, *y)).unzip();
     let pairs: Vec<(f64, f64)> = places.iter().map(|(x, y, _)| (*x, *y)).collect();
-    let numeric = matches!(param.domain, DomainFacts::Float { .. } | DomainFacts::Int { .. });
+    let numeric =
+        matches!(param.param.domain, DomainDescription::Float { .. } | DomainDescription::Int { .. });
     let groups = if numeric { bins(&x) } else { x.iter().map(|x| *x as usize).collect() };
     let different = x.iter().map(|x| x.to_bits()).collect::<BTreeSet<_>>().len();
     Effect { param, places, share: share(&groups, &y), rho: spearman(&pairs).filter(|_| numeric), different }
 }
 
 /// Where a value stands along its parameter: a number, or the number of a choice.
-fn along(domain: &DomainFacts, value: &Value) -> Option<f64> {
+fn along(domain: &DomainDescription, value: &Value) -> Option<f64> {
     match domain {
-        DomainFacts::Float { .. } | DomainFacts::Int { .. } => value.as_f64().filter(|x| x.is_finite()),
-        DomainFacts::Choice { values } => {
+        DomainDescription::Float { .. } | DomainDescription::Int { .. } => {
+            value.as_f64().filter(|x| x.is_finite())
+        }
+        DomainDescription::Choice { values } => {
             let text = value.as_str()?;
             values.iter().position(|choice| choice == text).map(|at| at as f64)
         }
-        DomainFacts::Bool => value.as_bool().map(|yes| f64::from(u8::from(yes))),
+        DomainDescription::Bool => value.as_bool().map(|yes| f64::from(u8::from(yes))),
     }
 }
 
-fn figure(record: &StudyRecord, effect: &Effect<'_>, range: &Range, stage: usize, dots: usize) -> String {
+fn figure(ledger: &Ledger, effect: &Effect<'_>, range: &Range, stage: usize, dots: usize) -> String {
     let Effect { param, share, .. } = effect;
     let meter = share.map_or_else(String::new, |share| {
         format!(
@@ -119,9 +123,9 @@ fn figure(record: &StudyRecord, effect: &Effect<'_>, range: &Range, stage: usize
     });
     format!(
         "<figure class=\"effect\"><figcaption><b>{}</b>{meter}<small>{}</small></figcaption>\n{}</figure>\n",
-        escape(&param.name),
+        escape(&param.param.name),
         escape(&caption(effect)),
-        picture(record, effect, range, stage, dots)
+        picture(ledger, effect, range, stage, dots)
     )
 }
 
@@ -148,18 +152,18 @@ fn caption(effect: &Effect<'_>) -> String {
     format!("{strength}{rho}\n{values} in {trials}")
 }
 
-fn picture(record: &StudyRecord, effect: &Effect<'_>, range: &Range, stage: usize, dots: usize) -> String {
+fn picture(ledger: &Ledger, effect: &Effect<'_>, range: &Range, stage: usize, dots: usize) -> String {
     let (top, floor) = (12.0, HEIGHT - 26.0);
     let y = range.axis([floor, top], 4);
     let left = 12.0 + 6.4 * y.ticks.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(1) as f64;
     let right = WIDTH - 14.0;
-    let mut svg = Svg::new(WIDTH, HEIGHT, &format!("{} against {}", record.metric, effect.param.name));
+    let mut svg = Svg::new(WIDTH, HEIGHT, &format!("{} against {}", ledger.metric, effect.param.param.name));
     for (at, text) in &y.ticks {
         svg.line("grid", [left, y.at(*at), right, y.at(*at)]);
         svg.text("tick end", [left - 6.0, y.at(*at) + 4.0], text);
     }
     svg.line("axis", [left, floor, right, floor]);
-    let (x, names) = axis(&effect.param.domain, [left + 8.0, right - 4.0]);
+    let (x, names) = axis(&effect.param.param.domain, [left + 8.0, right - 4.0]);
     for (at, text) in &x.ticks {
         svg.line("nick", [x.at(*at), floor, x.at(*at), floor + 4.0]);
         svg.text("tick mid", [x.at(*at), floor + 17.0], text);
@@ -177,7 +181,7 @@ fn picture(record: &StudyRecord, effect: &Effect<'_>, range: &Range, stage: usiz
             place,
             2.8,
             trial.trial,
-            &effect_tip(record, effect, trial),
+            &effect_tip(ledger, effect, trial),
         );
     }
     match strip {
@@ -192,16 +196,16 @@ fn picture(record: &StudyRecord, effect: &Effect<'_>, range: &Range, stage: usiz
         }
     }
     let best =
-        best(record).and_then(|best| effect.places.iter().find(|(_, _, trial)| trial.trial == best.trial));
+        best(ledger).and_then(|best| effect.places.iter().find(|(_, _, trial)| trial.trial == best.trial));
     if let Some((px, py, trial)) = best {
         let place = [x.at(*px) + spread(trial.trial), y.at(*py)];
-        svg.dot("ring", place, 5.5, trial.trial, &effect_tip(record, effect, trial));
+        svg.dot("ring", place, 5.5, trial.trial, &effect_tip(ledger, effect, trial));
     }
     svg.finish("effect")
 }
 
 /// The axis of a parameter; for choices also how many stand side by side.
-fn axis(domain: &DomainFacts, span: [f64; 2]) -> (Axis, Option<usize>) {
+fn axis(domain: &DomainDescription, span: [f64; 2]) -> (Axis, Option<usize>) {
     let named = |names: Vec<String>| {
         let count = names.len();
         let room = ((span[1] - span[0]) / 6.6 / count.max(1) as f64) as usize;
@@ -211,12 +215,12 @@ fn axis(domain: &DomainFacts, span: [f64; 2]) -> (Axis, Option<usize>) {
         (axis, Some(count))
     };
     match domain {
-        DomainFacts::Float { low, high, log } => (Axis::new(*low, *high, *log, span, 4), None),
-        DomainFacts::Int { low, high, log, .. } => {
+        DomainDescription::Float { low, high, log } => (Axis::new(*low, *high, *log, span, 4), None),
+        DomainDescription::Int { low, high, log, .. } => {
             (Axis::new(*low as f64, *high as f64, *log, span, 5).in_whole_numbers(5), None)
         }
-        DomainFacts::Choice { values } => named(values.clone()),
-        DomainFacts::Bool => named(vec!["false".into(), "true".into()]),
+        DomainDescription::Choice { values } => named(values.clone()),
+        DomainDescription::Bool => named(vec!["false".into(), "true".into()]),
     }
 }
 
@@ -239,10 +243,10 @@ fn jitter(trial: u64) -> f64 {
     (trial as f64 * 0.618_033_988_749_895).fract() - 0.5
 }
 
-fn effect_tip(record: &StudyRecord, effect: &Effect<'_>, trial: &TrialRecord) -> String {
-    let name = &effect.param.name;
+fn effect_tip(ledger: &Ledger, effect: &Effect<'_>, trial: &TrialRow) -> String {
+    let name = &effect.param.param.name;
     let at = trial.point.get(name).map_or_else(String::new, format::value);
-    let first = tip(record, trial);
+    let first = tip(ledger, trial);
     let head: Vec<&str> = first.lines().take(2).collect();
     format!("{}\n{} = {}", head.join("\n"), shorten(name, 40), shorten(&at, 60))
 }

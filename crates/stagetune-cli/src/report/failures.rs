@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use stagetune_pipeline::record::{StudyRecord, TrialRecord, TrialState};
+use stagetune_pipeline::ledger::{Ledger, TrialRow, TrialState};
 
 use super::page::section as part;
 use super::svg::{escape, shorten};
@@ -18,12 +18,12 @@ const NAMED: usize = 12;
 const LONGEST: usize = 1_500;
 
 /// The part of the page; nothing if nothing failed.
-pub fn section(record: &StudyRecord) -> String {
-    let mut groups: BTreeMap<String, Vec<&TrialRecord>> = BTreeMap::new();
-    for trial in record.trials.iter().filter(|trial| trial.state == TrialState::Failed) {
+pub fn section(ledger: &Ledger) -> String {
+    let mut groups: BTreeMap<String, Vec<&TrialRow>> = BTreeMap::new();
+    for trial in ledger.trials.iter().filter(|trial| trial.state == TrialState::Failed) {
         groups.entry(kind(reason(trial))).or_default().push(trial);
     }
-    let mut groups: Vec<Vec<&TrialRecord>> = groups.into_values().collect();
+    let mut groups: Vec<Vec<&TrialRow>> = groups.into_values().collect();
     groups.sort_by_key(|trials| std::cmp::Reverse(trials.len()));
     let failures: usize = groups.iter().map(Vec::len).sum();
     if failures == 0 {
@@ -39,12 +39,12 @@ pub fn section(record: &StudyRecord) -> String {
     let lead = format!(
         "{} of {} trials failed. Reasons that differ only in numbers stand together.",
         format::count(failures),
-        format::count(record.trials.len())
+        format::count(ledger.trials.len())
     );
     part("failures", "Failures", &lead, &format!("<ol class=\"failures\">{rows}</ol>\n{more}"))
 }
 
-fn row(trials: &[&TrialRecord]) -> String {
+fn row(trials: &[&TrialRow]) -> String {
     let named: Vec<String> = trials.iter().take(NAMED).map(|trial| trial.trial.to_string()).collect();
     let rest = trials.len().saturating_sub(NAMED);
     let rest = if rest > 0 { format!(" and {} more", format::count(rest)) } else { String::new() };
@@ -58,7 +58,7 @@ fn row(trials: &[&TrialRecord]) -> String {
     )
 }
 
-fn reason(trial: &TrialRecord) -> &str {
+fn reason(trial: &TrialRow) -> &str {
     trial.reason.as_deref().map(str::trim).filter(|reason| !reason.is_empty()).unwrap_or("no reason given")
 }
 

@@ -1,39 +1,38 @@
 //! The answer: the best value and its parameters, and what the study cost and saved.
 
 use serde_json::Value;
-use stagetune::study::Direction;
-use stagetune_pipeline::record::{StudyRecord, TrialRecord};
+use stagetune::objective::Direction;
+use stagetune_pipeline::ledger::{Ledger, StageTally, TrialRow, TrialState};
 
 use super::colour;
-use super::summary::{Summary, best, stage_numbers, value};
 use super::svg::{escape, shorten};
 use crate::format;
+use crate::rows::{best, stage_numbers, times_dearer, value};
 
 /// Past this many characters a heading or a tile is cut; the whole text stands elsewhere on the page.
 const LONG: usize = 80;
 
 /// The top of the page.
-pub fn headline(record: &StudyRecord, summary: &Summary) -> String {
-    let direction = match record.direction {
+pub fn headline(ledger: &Ledger) -> String {
+    let direction = match ledger.direction {
         Direction::Maximize => "highest",
         Direction::Minimize => "lowest",
     };
-    let stopped = record
-        .stopped
-        .as_deref()
+    let stopped = ledger
+        .stopped()
         .map_or_else(String::new, |why| format!(" <span>Stopped: {}</span>", escape(&shorten(why, 300))));
-    let best = best(record);
+    let best = best(ledger);
     format!(
         "<header>\n<h1>{}</h1>\n<p class=\"facts\"><span>{direction} <b>{}</b></span> <span>strategy <b>{}</b></span> \
          <span>seed <b>{}</b></span>{stopped}</p>\n<div class=\"tiles\">\n{}{}</div>\n{}{}</header>\n",
-        escape(&shorten(&record.study, LONG)),
-        escape(&shorten(&record.metric, LONG)),
-        escape(&shorten(&record.strategy, LONG)),
-        record.seed,
-        best_tile(record, best),
-        sum_tiles(record, summary),
-        best.map_or_else(String::new, |trial| parameters(record, trial)),
-        savings(record, summary),
+        escape(&shorten(&ledger.study, LONG)),
+        escape(&shorten(&ledger.metric.to_string(), LONG)),
+        escape(&shorten(&ledger.strategy, LONG)),
+        ledger.seed,
+        best_tile(ledger, best),
+        sum_tiles(ledger),
+        best.map_or_else(String::new, |trial| parameters(ledger, trial)),
+        savings(ledger),
     )
 }
 
@@ -46,8 +45,8 @@ fn tile(class: &str, label: &str, value: &str, note: &str) -> String {
     )
 }
 
-fn best_tile(record: &StudyRecord, best: Option<&TrialRecord>) -> String {
-    let label = format!("best {}", shorten(&record.metric, 40));
+fn best_tile(ledger: &Ledger, best: Option<&TrialRow>) -> String {
+    let label = format!("best {}", shorten(&ledger.metric.to_string(), 40));
     match best.and_then(|trial| Some((trial, value(trial)?))) {
         Some((trial, value)) => {
             tile("best", &label, &format::number(value), &format!("in trial {}", trial.trial))
@@ -56,18 +55,22 @@ fn best_tile(record: &StudyRecord, best: Option<&TrialRecord>) -> String {
     }
 }
 
-fn sum_tiles(record: &StudyRecord, summary: &Summary) -> String {
-    let open =
-        if summary.open > 0 { format!(", {} open", format::count(summary.open)) } else { String::new() };
-    let failed = match summary.failed {
-        0 => "none failed".into(),
-        failed => format!("{} failed", format::count(failed)),
+fn sum_tiles(ledger: &Ledger) -> String {
+    let mut states = match ledger.failed {
+        0 => String::from("none failed"),
+        failed => format!("{} failed", format::count(failed as usize)),
     };
-    let unit = record.cost_unit;
-    let factor = summary.factor().filter(|factor| *factor > 1.0);
+    for state in [TrialState::Abandoned, TrialState::Withdrawn, TrialState::Open] {
+        let trials = ledger.count(state);
+        if trials > 0 {
+            states += &format!(", {} {}", format::count(trials), state.as_str());
+        }
+    }
+    let unit = ledger.cost_unit;
+    let factor = times_dearer(ledger).filter(|factor| *factor > 1.0);
     let saved = factor.map_or_else(
         || {
-            if summary.stages.iter().any(|stage| stage.reuses > 0) {
+            if ledger.stages.iter().any(|stage| stage.reused > 0) {
                 "what was reused costs nothing"
             } else {
                 "nothing was reused"
@@ -77,26 +80,26 @@ fn sum_tiles(record: &StudyRecord, summary: &Summary) -> String {
         |factor| format!("re-running everything: {} × the cost", format::digits(factor, 3)),
     );
     [
-        tile("", "trials", &format::count(record.trials.len()), &format!("{failed}{open}")),
-        tile("", "cost spent", &format::cost(summary.spent, unit), "for the stages that ran"),
-        tile("saved", "cost saved by reuse", &format::cost(summary.saved, unit), &saved),
+        tile("", "trials", &format::count(ledger.trials.len()), &states),
+        tile("", "cost spent", &format::cost(ledger.spent, unit), "for the stages that ran"),
+        tile("saved", "cost saved by reuse", &format::cost(ledger.saved, unit), &saved),
     ]
     .concat()
 }
 
 /// The best trial's parameters by stage, to read and to copy.
-fn parameters(record: &StudyRecord, trial: &TrialRecord) -> String {
+fn parameters(ledger: &Ledger, trial: &TrialRow) -> String {
     let mut groups = String::new();
-    for (at, stage) in record.stages.iter().enumerate() {
-        let rows: String = record
+    for (at, stage) in ledger.stages.iter().enumerate() {
+        let rows: String = ledger
             .params
             .iter()
             .filter(|param| param.stage == stage.name)
-            .filter_map(|param| Some((param, trial.point.get(&param.name)?)))
+            .filter_map(|param| Some((param, trial.point.get(&param.param.name)?)))
             .map(|(param, value)| {
                 format!(
                     "<div><dt>{}</dt><dd>{}</dd></div>",
-                    escape(&param.name),
+                    escape(&param.param.name),
                     escape(&format::value(value))
                 )
             })
@@ -118,26 +121,28 @@ fn parameters(record: &StudyRecord, trial: &TrialRecord) -> String {
 }
 
 /// Two bars: what was spent, and what running every stage of every trial would have cost.
-fn savings(record: &StudyRecord, summary: &Summary) -> String {
-    let whole = summary.without_reuse();
+fn savings(ledger: &Ledger) -> String {
+    let whole = ledger.spent + ledger.saved;
+    // Stages of open trials are in the parts already, and not yet in what was spent.
+    let parts: f64 = ledger.stages.iter().map(|stage| stage.cost + stage.saved).sum();
     if !(whole > 0.0) || !whole.is_finite() {
         return String::new();
     }
-    let unit = record.cost_unit;
-    let bar = |of: &dyn Fn(usize) -> f64| -> String {
-        (0..record.stages.len())
-            .map(|at| {
-                let (cost, name) = (of(at), record.stages.get(at).map_or("", |stage| stage.name.as_str()));
-                let tip = format!("{name}: {}", format::cost(cost, unit));
-                let (class, share) = (colour(at), cost / whole * 100.0);
+    let unit = ledger.cost_unit;
+    let bar = |of: &dyn Fn(&StageTally) -> f64| -> String {
+        let stages = ledger.stages.iter().enumerate();
+        stages
+            .map(|(at, stage)| {
+                let cost = of(stage);
+                let tip = format!("{}: {}", stage.name, format::cost(cost, unit));
+                let (class, share) = (colour(at), cost / whole.max(parts) * 100.0);
                 format!("<i class=\"{class}\" style=\"width:{share:.3}%\" title=\"{}\"></i>", escape(&tip))
             })
             .collect()
     };
-    let sums = &summary.stages;
-    let spent = bar(&|at| sums.get(at).map_or(0.0, |s| s.spent()));
-    let all = bar(&|at| sums.get(at).map_or(0.0, |s| s.spent() + s.saved));
-    let names: String = stage_numbers(record)
+    let spent = bar(&|stage| stage.cost);
+    let all = bar(&|stage| stage.cost + stage.saved);
+    let names: String = stage_numbers(ledger)
         .into_iter()
         .map(|(name, at)| (at, name))
         .collect::<std::collections::BTreeMap<_, _>>()
@@ -149,7 +154,7 @@ fn savings(record: &StudyRecord, summary: &Summary) -> String {
          <p>spent <b>{}</b></p><div class=\"bar\">{spent}</div>\n\
          <p>running every stage of every trial <b>{}</b></p><div class=\"bar pale\">{all}</div>\n\
          <ul class=\"legend\">{names}</ul></div>\n",
-        format::cost(summary.spent, unit),
+        format::cost(ledger.spent, unit),
         format::cost(whole, unit)
     )
 }

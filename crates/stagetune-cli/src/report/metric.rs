@@ -1,6 +1,6 @@
 //! The axis of the metric, chosen so that the best trials can be told apart however bad the worst ones are.
 
-use stagetune::study::Direction;
+use stagetune::objective::Direction;
 
 use super::svg::Axis;
 

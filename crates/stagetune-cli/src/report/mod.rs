@@ -9,10 +9,10 @@ mod effects;
 mod failures;
 mod headline;
 mod metric;
+mod metrics;
 mod page;
 mod relation;
 mod stages;
-pub mod summary;
 mod svg;
 #[cfg(test)]
 mod tests;
@@ -20,7 +20,7 @@ mod ticks;
 mod timeline;
 mod trials;
 
-use stagetune_pipeline::record::StudyRecord;
+use stagetune_pipeline::ledger::Ledger;
 
 /// How a report came to be, for its last line.
 #[derive(Clone, Debug)]
@@ -34,8 +34,8 @@ pub struct Made {
 }
 
 /// The whole page.
-pub fn html(record: &StudyRecord, made: &Made) -> String {
-    page::page(record, made)
+pub fn html(ledger: &Ledger, made: &Made) -> String {
+    page::page(ledger, made)
 }
 
 /// The widths at which a picture is drawn anew, so that letters keep their size: a class of the style sheet, and the width in pixels.

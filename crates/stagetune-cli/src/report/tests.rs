@@ -2,22 +2,23 @@
 
 use super::{Made, html};
 use crate::sample;
-use stagetune::study::Direction;
-use stagetune_pipeline::record::{CostUnit, StudyRecord};
+use stagetune::objective::Direction;
+use stagetune_pipeline::ledger::{CostUnit, Ledger, TrialState};
 
-fn page(record: &StudyRecord) -> String {
-    html(
-        record,
-        &Made {
-            version: "0.1.0".into(),
-            date: "2026-09-21".into(),
-            command: "stagetune report pipeline.toml".into(),
-        },
-    )
+fn page(ledger: &Ledger) -> String {
+    html(ledger, &made())
+}
+
+fn made() -> Made {
+    Made {
+        version: "0.1.0".into(),
+        date: "2026-09-21".into(),
+        command: "stagetune report pipeline.toml".into(),
+    }
 }
 
 /// Studies that are unlike each other, by name.
-fn studies() -> Vec<(&'static str, StudyRecord)> {
+fn studies() -> Vec<(&'static str, Ledger)> {
     let tiny: Vec<f64> = (0..30).map(|k| 1e-12 * f64::from(k)).collect();
     let huge: Vec<f64> = (0..30).map(|k| -1e300 * f64::from(k)).collect();
     let outlier: Vec<f64> = (0..40).map(|k| if k % 13 == 0 { 1e6 } else { f64::from(k % 7) - 3.0 }).collect();
@@ -56,8 +57,8 @@ fn studies() -> Vec<(&'static str, StudyRecord)> {
 
 #[test]
 fn every_page_is_well_formed_loads_nothing_and_stays_small() {
-    for (name, record) in studies() {
-        let page = page(&record);
+    for (name, ledger) in studies() {
+        let page = page(&ledger);
         well_formed(&page).unwrap_or_else(|why| panic!("{name}: {why}"));
         assert!(page.len() < 3_000_000, "{name}: {} bytes", page.len());
         for outside in ["http://", "https://", "src=", "href=", "@import", "url("] {
@@ -67,7 +68,7 @@ fn every_page_is_well_formed_loads_nothing_and_stays_small() {
             assert!(!page.contains(broken), "{name} has {broken}");
         }
         if let Some(folder) = std::env::var_os("STAGETUNE_PAGES") {
-            let json = serde_json::to_vec(&record).unwrap();
+            let json = serde_json::to_vec(&ledger).unwrap();
             std::fs::write(std::path::Path::new(&folder).join(format!("{name}.json")), json).unwrap();
             std::fs::write(std::path::Path::new(&folder).join(format!("{name}.html")), page).unwrap();
         }
@@ -85,16 +86,18 @@ fn no_text_of_the_user_becomes_markup() {
 
 #[test]
 fn the_page_says_what_was_found_spent_and_saved() {
-    let record = sample::study(60);
-    let page = page(&record);
-    let summary = super::summary::Summary::of(&record);
-    let best = record.trials.iter().find(|trial| Some(trial.trial) == record.best).unwrap();
+    let ledger = sample::study(60);
+    let page = page(&ledger);
+    let best = ledger.trials.iter().find(|trial| Some(trial.trial) == ledger.best_trial()).unwrap();
     for text in [
         crate::format::number(best.value.unwrap()),
         format!("in trial {}", best.trial),
-        crate::format::duration(summary.spent),
-        crate::format::duration(summary.saved),
-        format!("re-running everything: {} × the cost", crate::format::digits(summary.factor().unwrap(), 3)),
+        crate::format::duration(ledger.spent),
+        crate::format::duration(ledger.saved),
+        format!(
+            "re-running everything: {} × the cost",
+            crate::format::digits(crate::rows::times_dearer(&ledger).unwrap(), 3)
+        ),
         "1 open".into(),
     ] {
         assert!(page.contains(&text), "{text}");
@@ -103,11 +106,65 @@ fn the_page_says_what_was_found_spent_and_saved() {
 }
 
 #[test]
+fn every_metric_of_a_stage_has_its_least_median_greatest_and_best_value() {
+    let mut ledger = sample::study(60);
+    for (trial, loss) in ledger.trials.iter_mut().zip(1..) {
+        if let Some(unet) = trial.stages.iter_mut().find(|row| row.stage == "unet") {
+            unet.metrics = [("loss".to_owned(), f64::from(loss))].into();
+        }
+    }
+    let page = page(&ledger);
+    let metrics = &page[page.find("id=\"metrics\"").unwrap()..page.find("id=\"failures\"").unwrap()];
+    let metric = stagetune::objective::Metric::of("unet", "loss");
+    let mut values: Vec<f64> =
+        ledger.trials.iter().filter_map(|trial| crate::rows::metric(trial, &metric)).collect();
+    values.sort_by(f64::total_cmp);
+    let best = crate::rows::metric(crate::rows::best(&ledger).unwrap(), &metric).unwrap();
+    let median = super::relation::median(values.iter().copied());
+    let numbers: String = [values[0], median, values[values.len() - 1], best]
+        .iter()
+        .map(|number| format!("<td>{}</td>", crate::format::number(*number)))
+        .collect();
+    let row = format!("unet</td><th scope=\"row\">loss</th><td>{}</td>{numbers}", values.len());
+    assert!(metrics.contains(&row), "{row}\n{metrics}");
+    assert!(metrics.contains("psnr") && metrics.contains("iou") && metrics.contains("f1 ★"), "{metrics}");
+    let heads = &page[page.find("class=\"trials sortable\"").unwrap()..];
+    let heads = &heads[..heads.find("</thead>").unwrap()];
+    for name in ["denoise.psnr", "unet.loss", "reconstruct.iou"] {
+        assert!(heads.contains(&format!(">{name}</th>")), "{heads}");
+    }
+    assert!(!super::html(&sample::empty(), &made()).contains("id=\"metrics\""));
+}
+
+#[test]
+fn the_footer_says_once_what_the_trials_ran_with() {
+    let page = page(&sample::study(60));
+    let footer = &page[page.find("<footer>").unwrap()..];
+    assert!(footer.contains("45 trials ran with stagetune 0.1.0 on lab"), "{footer}");
+    assert!(footer.contains("15 trials ran with stagetune 0.2.0 on attic"), "{footer}");
+    assert!(footer.contains("Python 3.12.3 (/usr/bin/python3), commit 0123abc"), "{footer}");
+    assert_eq!(page.matches("0123abc").count(), 1);
+}
+
+#[test]
+fn trials_that_were_given_up_or_withdrawn_are_called_so() {
+    let mut ledger = sample::study(60);
+    for (trial, state) in [(3, TrialState::Abandoned), (4, TrialState::Withdrawn), (5, TrialState::Withdrawn)]
+    {
+        (ledger.trials[trial].state, ledger.trials[trial].reason) = (state, Some("not worth it".into()));
+    }
+    sample::settle(&mut ledger);
+    let page = page(&ledger);
+    assert!(page.contains("1 abandoned, 2 withdrawn, 1 open"), "tiles");
+    assert_eq!(page.matches("<tr class=\"aside\"").count(), 3);
+}
+
+#[test]
 fn of_many_trials_the_best_are_always_drawn() {
-    let record = sample::study(20_000);
-    let page = page(&record);
+    let ledger = sample::study(20_000);
+    let page = page(&ledger);
     let curve = &page[page.find("id=\"curve\"").unwrap()..page.find("id=\"timeline\"").unwrap()];
-    for trial in super::summary::ranked(&record).iter().take(100) {
+    for trial in crate::rows::ranked(&ledger).iter().take(100) {
         assert!(curve.contains(&format!("data-t=\"{}\"", trial.trial)));
     }
     assert!(curve.matches("<circle").count() < 8_000);

@@ -2,14 +2,15 @@
 
 use std::fmt::Write;
 
-use stagetune_pipeline::record::{How, StudyRecord, TrialRecord};
+use stagetune::trial::How;
+use stagetune_pipeline::ledger::{Ledger, TrialRow};
 
 use super::page::{legend, section as part};
-use super::summary::{Summary, stage_numbers};
 use super::svg::{Axis, Svg, shorten};
 use super::ticks;
 use super::{WIDTHS, colour};
 use crate::format;
+use crate::rows::stage_numbers;
 
 /// The narrowest column that an eye can tell from its neighbours, in pixels.
 const NARROWEST: f64 = 3.0;
@@ -34,15 +35,14 @@ struct Cell {
 }
 
 /// The part of the page.
-pub fn section(record: &StudyRecord, summary: &Summary) -> String {
+pub fn section(ledger: &Ledger) -> String {
     let heading = "What ran and what was reused";
-    if record.trials.is_empty() || record.stages.is_empty() {
+    if ledger.trials.is_empty() || ledger.stages.is_empty() {
         return part("timeline", heading, "", "<p class=\"empty\">No trial has been asked yet.</p>\n");
     }
-    let legend = legend(record, &[("reused", "reused (pale)"), ("bad", "failed")]);
-    let pictures: String =
-        WIDTHS.into_iter().map(|(class, width)| picture(record, summary, class, width)).collect();
-    let each = per_column(record, WIDTHS[0].1);
+    let legend = legend(ledger, &[("reused", "reused (pale)"), ("bad", "failed")]);
+    let pictures: String = WIDTHS.into_iter().map(|(class, width)| picture(ledger, class, width)).collect();
+    let each = per_column(ledger, WIDTHS[0].1);
     let lead = if each == 1 {
         "A column for each trial, in the order asked. The bars beneath show what it cost; the pale part is what reuse saved it.".into()
     } else {
@@ -55,29 +55,28 @@ pub fn section(record: &StudyRecord, summary: &Summary) -> String {
 }
 
 /// How many trials share a column.
-fn per_column(record: &StudyRecord, width: f64) -> usize {
+fn per_column(ledger: &Ledger, width: f64) -> usize {
     let columns = ((width - 130.0) / NARROWEST).max(20.0) as usize;
-    record.trials.len().div_ceil(columns.min((MOST_CELLS / record.stages.len().max(1)).max(20)))
+    ledger.trials.len().div_ceil(columns.min((MOST_CELLS / ledger.stages.len().max(1)).max(20)))
 }
 
-fn picture(record: &StudyRecord, summary: &Summary, class: &str, width: f64) -> String {
+fn picture(ledger: &Ledger, class: &str, width: f64) -> String {
     let narrow = class == "narrow";
-    let names = record.stages.iter().map(|stage| stage.name.chars().count().min(16)).max().unwrap_or(0);
+    let names = ledger.stages.iter().map(|stage| stage.name.chars().count().min(16)).max().unwrap_or(0);
     let left = if narrow { 52.0 } else { (24.0 + 7.0 * names as f64).max(76.0) };
     let right = if narrow { 6.0 } else { 84.0 };
-    let each = per_column(record, width);
-    let columns = record.trials.len().div_ceil(each);
+    let each = per_column(ledger, width);
+    let columns = ledger.trials.len().div_ceil(each);
     let column = ((width - left - right) / columns as f64).min(WIDEST);
-    let lane = if record.stages.len() > 8 { 16.0 } else { 26.0 };
+    let lane = if ledger.stages.len() > 8 { 16.0 } else { 26.0 };
     let gap = if narrow { 20.0 } else { 7.0 };
-    let lanes = record.stages.len() as f64 * (lane + gap);
+    let lanes = ledger.stages.len() as f64 * (lane + gap);
     let height = 8.0 + lanes + 22.0 + COSTS + 42.0;
     let mut svg = Svg::new(width, height, "Which stages ran, by trial");
-    let cells = cells(record, each);
-    for (at, stage) in record.stages.iter().enumerate() {
+    let cells = cells(ledger, each);
+    for (at, stage) in ledger.stages.iter().enumerate() {
         let top = 8.0 + at as f64 * (lane + gap) + if narrow { 14.0 } else { 0.0 };
-        let sums = summary.stages.get(at).cloned().unwrap_or_default();
-        let ran = format!("ran {} ×", format::count(sums.runs + sums.failures));
+        let ran = format!("ran {} ×", format::count((stage.ran + stage.failed) as usize));
         if narrow {
             svg.text("tick", [left, top - 4.0], &format!("{} · {ran}", shorten(&stage.name, 24)));
         } else {
@@ -86,22 +85,22 @@ fn picture(record: &StudyRecord, summary: &Summary, class: &str, width: f64) -> 
         }
         for (number, row) in cells.iter().enumerate() {
             if let Some(cell) = row.get(at) {
-                let tip = cell_tip(record, number * each, each, &stage.name, cell);
+                let tip = cell_tip(ledger, number * each, each, &stage.name, cell);
                 draw(&mut svg, cell, at, [left + number as f64 * column, top, column, lane], &tip);
             }
         }
     }
-    costs(&mut svg, record, &cells, each, [left, 8.0 + lanes + 22.0, column, width - right]);
+    costs(&mut svg, ledger, &cells, each, [left, 8.0 + lanes + 22.0, column, width - right]);
     let middle = left + columns as f64 * column / 2.0;
     svg.text("title mid", [middle.max(left + 16.0), height - 6.0], "trial");
     svg.finish(class)
 }
 
 /// One row of cells for each column of the picture.
-fn cells(record: &StudyRecord, each: usize) -> Vec<Vec<Cell>> {
-    let numbers = stage_numbers(record);
-    let column = |trials: &[TrialRecord]| {
-        let mut row = vec![Cell::default(); record.stages.len()];
+fn cells(ledger: &Ledger, each: usize) -> Vec<Vec<Cell>> {
+    let numbers = stage_numbers(ledger);
+    let column = |trials: &[TrialRow]| {
+        let mut row = vec![Cell::default(); ledger.stages.len()];
         for stage in trials.iter().flat_map(|trial| &trial.stages) {
             let Some(cell) = numbers.get(stage.stage.as_str()).and_then(|at| row.get_mut(*at)) else {
                 continue;
@@ -115,7 +114,7 @@ fn cells(record: &StudyRecord, each: usize) -> Vec<Vec<Cell>> {
         }
         row
     };
-    record.trials.chunks(each.max(1)).map(column).collect()
+    ledger.trials.chunks(each.max(1)).map(column).collect()
 }
 
 /// Fills a cell from below: what ran, what failed, what was reused; what was never reached stays empty.
@@ -143,11 +142,11 @@ fn draw(svg: &mut Svg, cell: &Cell, stage: usize, [x, y, w, h]: [f64; 4], tip: &
     }
 }
 
-fn cell_tip(record: &StudyRecord, first: usize, each: usize, stage: &str, cell: &Cell) -> String {
-    let trials = record.trials.get(first..(first + each).min(record.trials.len())).unwrap_or_default();
+fn cell_tip(ledger: &Ledger, first: usize, each: usize, stage: &str, cell: &Cell) -> String {
+    let trials = ledger.trials.get(first..(first + each).min(ledger.trials.len())).unwrap_or_default();
     let stage = shorten(stage, 40);
     let (Some(one), Some(last)) = (trials.first(), trials.last()) else { return stage };
-    let cost = |value| format::cost(value, record.cost_unit);
+    let cost = |value| format::cost(value, ledger.cost_unit);
     if trials.len() > 1 {
         let mut tip = format!("Trials {} to {}\n{stage}: ran {}", one.trial, last.trial, cell.ran);
         let _ = write!(tip, ", reused {}, failed {}", cell.reused, cell.failed);
@@ -164,7 +163,7 @@ fn cell_tip(record: &StudyRecord, first: usize, each: usize, stage: &str, cell: 
 /// A bar for each column: what was paid, stage on stage, and above it what reuse saved.
 fn costs(
     svg: &mut Svg,
-    record: &StudyRecord,
+    ledger: &Ledger,
     cells: &[Vec<Cell>],
     each: usize,
     [left, top, column, right]: [f64; 4],
@@ -173,7 +172,7 @@ fn costs(
     let dearest = cells.iter().map(|row| sum(row)).fold(0.0, f64::max);
     let floor = top + COSTS;
     let mut y = Axis::new(0.0, dearest, false, [floor, top], 3);
-    if record.cost_unit == stagetune_pipeline::record::CostUnit::Seconds {
+    if ledger.cost_unit == stagetune_pipeline::ledger::CostUnit::Seconds {
         y = y.in_seconds(3);
     }
     if !(dearest > 0.0) {
@@ -200,11 +199,11 @@ fn costs(
     }
     svg.line("axis", [left, floor, end, floor]);
     // Numbers of trials stand under the middle of their columns; between whole numbers is no trial.
-    let last = record.trials.len().saturating_sub(1) as f64;
+    let last = ledger.trials.len().saturating_sub(1) as f64;
     let wanted = (((end - left) / 70.0) as usize).clamp(1, 14);
     for (at, _) in ticks::whole(0.0, last, wanted) {
         let x = left + ((at / each as f64).floor() + 0.5) * column;
-        let number = record.trials.get(at as usize).map_or(0, |trial| trial.trial);
+        let number = ledger.trials.get(at as usize).map_or(0, |trial| trial.trial);
         svg.text("tick mid", [x, floor + 17.0], &number.to_string());
     }
 }

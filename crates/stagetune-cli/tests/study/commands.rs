@@ -232,7 +232,7 @@ fn options_that_the_file_leaves_to_stagetune_may_be_others_in_another_release_an
     assert!(lab.done(&["run", "--accept-changes", "--json"]).contains("\"news\":\"other-options\""));
     assert_eq!(lab.json(&["status", "--json"])["trials"], 14);
     // Fewer kernels than the trials before remember.
-    lab.write(&with(15, "rivals = []"));
+    lab.write(&with(15, "kernels = []"));
     lab.done(&["run", "--accept-changes"]);
     assert_eq!(lab.json(&["status", "--json"])["trials"], 15);
 }

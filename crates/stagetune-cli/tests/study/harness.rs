@@ -2,10 +2,9 @@
 
 use serde_json::Value;
 use stagetune::study::Event;
-use stagetune_pipeline::cache::{Cache, Verdict};
 use stagetune_pipeline::disk::Disk;
-use stagetune_pipeline::journal::{Journal, Record, Sqlite, Stamped};
-use stagetune_pipeline::record::How;
+use stagetune_pipeline::log::{Log, Record, Sqlite, Stamped};
+use stagetune_pipeline::outputs::{Cache, Verdict};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -129,27 +128,32 @@ impl Lab {
     }
 }
 
-/// A story without times: the engine's events, what was charged, and what happened to each stage.
-pub type Story = Vec<(Event, Option<f64>, Vec<(String, How, f64)>)>;
+/// A story without times and owners: the events of trials, and what each reused output had cost.
+pub type Story = Vec<(Event, Option<f64>)>;
 
 pub fn story(records: &[Stamped]) -> Story {
-    let mut story = Vec::new();
-    for stamped in records {
-        match &stamped.record {
-            Record::Study { event } => story.push((event.clone(), None, Vec::new())),
-            Record::Told { event, charged, stages } => {
-                let stages = stages.iter().map(|s| (s.stage.clone(), s.how, s.cost)).collect();
-                story.push((event.clone(), *charged, stages));
-            }
-            _ => {}
-        }
-    }
-    story
+    let of_trials = |record: &Record| match &record.event {
+        Event::Started(_)
+        | Event::Asked { .. }
+        | Event::Attached { .. }
+        | Event::Settled { .. }
+        | Event::Reported { .. }
+        | Event::Ended { .. } => true,
+        // Of whom the study belonged to, and which attempts it took, a killed one has more to tell.
+        Event::Owned { .. }
+        | Event::Released { .. }
+        | Event::Launched { .. }
+        | Event::Paused { .. }
+        | Event::Resumed
+        | Event::Noted { .. } => false,
+    };
+    let kept = records.iter().map(|stamped| &stamped.record).filter(|record| of_trials(record));
+    kept.map(|record| (record.event.clone(), record.run.as_ref().map(|run| run.saved))).collect()
 }
 
 /// What was told so far, by trial.
 pub fn told(records: &[Stamped]) -> Vec<Record> {
-    let told = |stamped: &Stamped| matches!(stamped.record, Record::Told { .. });
+    let told = |stamped: &Stamped| matches!(stamped.record.event, Event::Ended { .. });
     records.iter().filter(|stamped| told(stamped)).map(|stamped| stamped.record.clone()).collect()
 }
 

@@ -1,4 +1,4 @@
-//! The `lambo` command as people use it: real files, real processes, real signals.
+//! The `stagetune` command as people use it: real files, real processes, real signals.
 
 // Clippy lets tests unwrap and panic but not the helpers beside them.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -11,6 +11,8 @@ mod graph;
 mod harness;
 mod hostile;
 mod killed;
+mod metrics;
 mod once;
+mod owner_killed;
 mod signals;
 mod worth;

@@ -63,7 +63,7 @@ pub fn run(options: &Options, seed: u64) -> Result<Finding> {
     for strategy in [&mut lambo as &mut dyn Strategy, &mut ucb] {
         let first = strategy.propose(&view)?;
         arms = arms.max(first.why.arm.as_ref().map_or(0, |arm| arm.probabilities.len()));
-        strategy.accept(&view, &first)?;
+        strategy.accept(&view.past(), &first)?;
     }
     let time = |strategy: &dyn Strategy| -> Result<f64> {
         let started = Instant::now();

@@ -4,21 +4,21 @@ use super::Finding;
 use super::overhead::{median, program};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
+use stagetune::study::{Event, Owner, Study};
+use stagetune::trial::{End, StageReport, TrialId};
 use stagetune_pipeline::disk::Disk;
 use stagetune_pipeline::file::Pipeline;
-use stagetune_pipeline::journal::{Journal, Record, Sqlite, Stamped};
-use stagetune_pipeline::record::{How, StageRecord};
-use stagetune_pipeline::run_loop::{Keys, definition, study};
+use stagetune_pipeline::log::{Log, Record, Run, Session, Sqlite, Stamped};
+use stagetune_pipeline::owner::{Keys, definition, study};
 use stagetune_pipeline::state_dir::StateDir;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-pub const CLAIM: &str =
-    "a study with 20,000 trials opens in under 2 s, and `stagetune status` answers in under 200 ms";
+pub const CLAIM: &str = "a study with 20,000 trials and 160,000 records opens in under 1 s";
 
-/// What is allowed to open and to answer, in seconds.
-const ALLOWED: (f64, f64) = (2.0, 0.2);
+/// What is allowed to open, in seconds.
+const ALLOWED: f64 = 1.0;
 
 /// One trial in so many fails.
 const FAIL_EVERY: usize = 10;
@@ -55,11 +55,11 @@ pub fn run(options: &Options, seed: u64) -> Result<Finding> {
         repeated(options.repeats, || timed(&stagetune, dir.path(), &["report", "-o", "report.html"]))?;
     let journal = std::fs::metadata(dir.path().join(".stagetune/journal.db"))?.len();
     Finding::new(
-        open < ALLOWED.0 && status < ALLOWED.1,
+        open < ALLOWED,
         &serde_json::json!({
             "trials": options.trials, "records": records, "journal_bytes": journal, "repeats": options.repeats,
-            "open_seconds": open, "allowed_open_seconds": ALLOWED.0,
-            "status_seconds": status, "allowed_status_seconds": ALLOWED.1,
+            "open_seconds": open, "allowed_open_seconds": ALLOWED,
+            "status_seconds": status,
             "best_seconds": best, "trials_seconds": trials, "report_seconds": report,
         }),
     )
@@ -85,55 +85,50 @@ fn write(file: &Path, trials: usize) -> Result<usize> {
     let disk = Disk::default();
     state.make("long", &disk)?;
     let mut journal = Sqlite::open(&state.journal(), "long", disk)?;
-    let definition = definition(&pipeline, &Keys::new(&pipeline)?);
-    let opened = Record::Opened {
-        release: env!("CARGO_PKG_VERSION").into(),
-        process: 1,
-        host: "lab".into(),
-        workers: 1,
-        definition,
+    let session = Session { workers: 1, definition: definition(&pipeline, &Keys::new(&pipeline)?) };
+    let mut records = Vec::new();
+    let mut add = |study: &mut Study, at: f64, record: Record| -> Result<()> {
+        study.apply(&record.event)?;
+        records.push(Stamped { at, record });
+        Ok(())
     };
-    let mut records = vec![Stamped { at: 0.0, record: opened }];
+    let started = study.started();
+    add(&mut study, 1.0, started.into())?;
+    let by = Owner { host: "lab".into(), process: 1, ..Owner::default() };
+    add(&mut study, 1.0, Record { event: Event::Owned { epoch: 1, by }, session: Some(session), run: None })?;
     for number in 0..trials {
-        let (at, written) = (number as f64, study.events().len());
-        let trial = study.ask()?;
-        let asked = study.events_since(written).iter();
-        records.extend(asked.map(|event| Stamped { at, record: Record::Study { event: event.clone() } }));
-        let failed = number % FAIL_EVERY == FAIL_EVERY - 1;
-        let stages: Vec<StageRecord> =
-            pipeline.stages.iter().map(|stage| ran(&stage.name, at, failed)).collect();
-        let measured = vec![Some(1.0); stages.len()];
-        let written = study.events().len();
-        if failed {
-            study.tell(trial.fail("stage `score` ended with exit code 1").after(2).measured(measured)?)?;
-        } else {
-            let x = trial.point().get("train_x").and_then(|x| x.as_float()).context("a float")?;
-            study.tell(trial.observe((x - 0.3).powi(2))?.measured(measured)?)?;
+        let (at, trial) = (1.0 + number as f64, TrialId::new(number as u64));
+        let proposal = Box::new(study.propose()?);
+        let x = proposal.point.get("train_x").and_then(|x| x.as_float()).context("a float")?;
+        add(&mut study, at, Event::Asked { trial, proposal }.into())?;
+        let fails = number % FAIL_EVERY == FAIL_EVERY - 1;
+        for (m, stage) in pipeline.stages.iter().enumerate() {
+            let (stage, key) = (stage.name.clone(), "0123456789abcdef0123456789abcdef".to_owned());
+            let token = format!("long.{key}.1.{number:016x}{m}");
+            add(
+                &mut study,
+                at,
+                Event::Launched { trial, stage: stage.clone(), key: key.clone(), token }.into(),
+            )?;
+            let report = match m {
+                2 if fails => StageReport::failed(Some(1.0)),
+                2 => StageReport::ran(Some(1.0)).with_metric("f", (x - 0.3).powi(2)),
+                _ => StageReport::ran(Some(1.0)).with_metric("loss", x),
+            };
+            let run = Run { key, saved: 0.0, seconds: 1.0, began: at, ended: at + 0.1, attempts: 1 };
+            let event = Event::Reported { trial, stage, report };
+            add(&mut study, at, Record { event, session: None, run: Some(run) })?;
         }
-        let charged = study.account().charges().last().and_then(|charge| charge.cost);
-        let told = study.events_since(written).iter();
-        records.extend(told.map(|event| Stamped {
-            at: at + 0.5,
-            record: Record::Told { event: event.clone(), charged, stages: stages.clone() },
-        }));
+        let reason = "stage `score` ended with exit code 1".to_owned();
+        let end = match fails {
+            true => End::Failed { stage: Some("score".into()), finished: 2, reason },
+            false => End::Finished,
+        };
+        let ended = study.ended(trial, end)?;
+        add(&mut study, at + 0.5, ended.into())?;
     }
     journal.append(0, &records)?;
     Ok(records.len())
-}
-
-fn ran(stage: &str, at: f64, failed: bool) -> StageRecord {
-    let how = if failed && stage == "score" { How::Failed } else { How::Ran };
-    let key = "0123456789abcdef0123456789abcdef".to_owned();
-    StageRecord {
-        stage: stage.into(),
-        how,
-        key,
-        cost: 1.0,
-        seconds: 1.0,
-        began: at,
-        ended: at + 0.1,
-        attempts: 1,
-    }
 }
 
 fn repeated(repeats: usize, measure: impl Fn() -> Result<f64>) -> Result<f64> {

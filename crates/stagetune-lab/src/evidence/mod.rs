@@ -29,8 +29,8 @@ mod resume;
 mod scaling;
 mod settings;
 
-use crate::cli::write_out;
 use crate::provenance::provenance;
+use crate::write::write_out;
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use serde::Serialize;

@@ -78,7 +78,7 @@ impl Curve {
                 best: best.min(value),
                 regret: best.min(value) - OPTIMUM,
                 movement_regret: regret.total(),
-                first_changed_module: movement.runs.iter().position(|runs| *runs).map_or(0, |m| m + 1),
+                first_changed_module: movement.runs.lowest().map_or(0, |m| m + 1),
                 ask_seconds: trial.ask_seconds,
             });
         }

@@ -7,6 +7,7 @@ pub mod best_of;
 pub mod compare;
 pub mod curve;
 pub mod figure;
+pub mod games;
 pub mod halves;
 pub mod outcome;
 pub mod output;

@@ -12,12 +12,13 @@ use rand_chacha::rand_core::Rng;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use stagetune::space::Point;
-use stagetune::strategy::Source;
+use stagetune::strategy::{Identity, Source};
 use stagetune::study::{Event, StopRules, Study};
+use stagetune::trial::End;
 use std::time::Instant;
 
-/// The format of the files of runs: 2, since they hold the settings of the strategy.
-pub const FORMAT: u32 = 2;
+/// The format of the files of runs: 3, since they hold the identity of the strategy as data.
+pub const FORMAT: u32 = 3;
 
 /// One run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -30,8 +31,8 @@ pub struct Record {
     pub sim: usize,
     /// What it depends on besides its number.
     pub conditions: Value,
-    /// What the strategy says of itself, options included: a run of other options is another run.
-    pub settings: String,
+    /// What the strategy is, options included: a run of other options is another run.
+    pub identity: Identity,
     /// Seconds of each ask.
     pub ask_seconds: Vec<f64>,
     /// All that happened.
@@ -81,14 +82,13 @@ impl Record {
                 start::build(&entry.strategy, &space, start, strategy_seed, plan.budget_cost())?
             }
         };
-        let (conditions, settings) = (plan.conditions(entry), strategy.settings());
+        let (conditions, identity) = (plan.conditions(entry), strategy.identity());
         let cost = plan.limits_cost.then(|| plan.budget_cost());
         let rules = StopRules { cost, trials, ..StopRules::default() };
-        let mut study = Study::new(space, strategy).cost_model(plan.cost_model)?.stop(rules)?.label(
-            &entry.strategy,
-            strategy_seed,
-            conditions.to_string(),
-        )?;
+        let options = conditions.as_object().cloned().unwrap_or_default();
+        let label = Identity { name: entry.strategy.clone(), seed: strategy_seed, options };
+        let study = Study::new(space, strategy).cost_model(plan.cost_model)?.stop(rules)?;
+        let mut study = study.label(label)?;
         let mut ask_seconds = Vec::new();
         while study.stopped().is_none() {
             // A cache makes a point that was seen before free: without progress in cost a run would never end.
@@ -135,7 +135,7 @@ impl Record {
             strategy: entry.label.clone(),
             sim,
             conditions,
-            settings,
+            identity,
             ask_seconds,
             events: study.events().to_vec(),
         })
@@ -145,20 +145,24 @@ impl Record {
     pub fn trials(&self) -> Result<Vec<Tried<'_>>> {
         let mut trials = Vec::with_capacity(self.ask_seconds.len());
         let mut open = None;
+        let mut value = None;
         for event in &self.events {
-            match event {
-                Event::Started { .. } => {}
-                Event::Asked { trial, proposal } => open = Some((*trial, proposal)),
-                Event::Observed { trial, value, .. } => match open.take() {
-                    Some((asked, proposal)) if asked == *trial => trials.push(Tried {
-                        point: &proposal.point,
-                        source: proposal.why.source,
-                        observed: *value,
-                        ask_seconds: self.ask_seconds.get(trials.len()).copied().unwrap_or(0.0),
-                    }),
-                    _ => bail!("trial {trial} is answered but was not asked for; delete the run's file"),
-                },
-                Event::Failed { trial, .. } => bail!("trial {trial} failed, which no test problem does"),
+            if let Event::Asked { trial, proposal } = event {
+                (open, value) = (Some((*trial, proposal)), None);
+            }
+            if let Event::Reported { report, .. } = event {
+                value = report.metrics.values().next().copied().or(value);
+            }
+            let Event::Ended { trial, end, .. } = event else { continue };
+            ensure!(matches!(end, End::Finished), "trial {trial} has no value, which no test problem does");
+            match (open.take(), value) {
+                (Some((asked, proposal)), Some(observed)) if asked == *trial => trials.push(Tried {
+                    point: &proposal.point,
+                    source: proposal.why.source,
+                    observed,
+                    ask_seconds: self.ask_seconds.get(trials.len()).copied().unwrap_or(0.0),
+                }),
+                _ => bail!("trial {trial} is answered but was not asked for; delete the run's file"),
             }
         }
         ensure!(

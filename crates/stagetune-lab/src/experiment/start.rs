@@ -1,19 +1,20 @@
 //! The same start for every strategy: the plan's points first, whatever a strategy would have begun with.
 
 use anyhow::Result;
+use serde_json::Map;
 use stagetune::acquisition::{Beta, Maximiser};
 use stagetune::space::{CostModel, RunHistory, Space};
 use stagetune::strategy::lambo::Alpha;
 use stagetune::strategy::{
-    Auto, AutoOptions, AutoStart, CaMobo, CaMoboOptions, Carbo, CarboOptions, Design, Eeipu, EeipuOptions,
-    Eipu, EipuOptions, EipuPrefix, EipuPrefixOptions, GpEi, GpEiOptions, GpMes, GpMesOptions, GpUcb,
-    GpUcbOptions, Lambo, LamboOptions, ModelOptions, Pbgi, PbgiOptions, Proposal, Source, Strategy,
-    StrategyError, SwitchEipu, SwitchEipuOptions, Thompson, ThompsonOptions, View, Why, by_name,
+    self, Auto, AutoOptions, AutoStart, CaMobo, CaMoboOptions, Carbo, CarboOptions, Design, Eipu,
+    EipuOptions, EipuPrefix, EipuPrefixOptions, GpEi, GpEiOptions, GpMes, GpMesOptions, GpUcb, GpUcbOptions,
+    Identity, Lambo, LamboOptions, ModelOptions, Past, Proposal, Source, Strategy, StrategyError, View, Why,
+    configured,
 };
 use stagetune::surrogate::Family;
 
 /// A strategy that is given its first points.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Started {
     design: Design,
     seed: u64,
@@ -95,33 +96,31 @@ fn version(name: &str, space: &Space, design: Option<Design>, seed: u64) -> Resu
         return Ok(with!(Lambo, options));
     }
     Ok(match name {
-        "gp-ucb" => with!(GpUcb, GpUcbOptions::default()),
         "gp-ucb-modern" => with!(GpUcb, modern_ucb()),
-        "gp-ei" => with!(GpEi, GpEiOptions::default()),
         "gp-ei-paper" => with!(GpEi, GpEiOptions::paper()),
         "gp-ei-paper-ard" => with!(GpEi, GpEiOptions { model: ard(), ..GpEiOptions::paper() }),
-        "gp-ei-matern" => with!(GpEi, GpEiOptions { rival: None, ..GpEiOptions::default() }),
-        "gp-ei-se" => with!(GpEi, GpEiOptions { model: smooth(), rival: None, ..GpEiOptions::default() }),
-        "mes" => with!(GpMes, GpMesOptions::default()),
+        "gp-ei-matern" => with!(GpEi, GpEiOptions { other_kernel: None, ..GpEiOptions::default() }),
+        "gp-ei-se" => {
+            with!(GpEi, GpEiOptions { model: smooth(), other_kernel: None, ..GpEiOptions::default() })
+        }
         "mes-paper" => with!(GpMes, GpMesOptions::paper()),
-        "eipu" => with!(Eipu, EipuOptions::default()),
         "eipu-paper" => with!(Eipu, EipuOptions::paper()),
-        "eipu-prefix" => with!(EipuPrefix, EipuPrefixOptions::default()),
         "eipu-prefix-careful" => with!(EipuPrefix, careful()),
         "carbo-paper" => Box::new(Carbo::new(space, CarboOptions::paper(), seed)?),
-        "ca-mobo" => with!(CaMobo, CaMoboOptions::default()),
         "ca-mobo-paper" => with!(CaMobo, CaMoboOptions::paper()),
-        "eeipu" => with!(Eeipu, EeipuOptions::default()),
-        "switch-eipu" => with!(SwitchEipu, SwitchEipuOptions::default()),
-        "switch-eipu-ahead" => with!(SwitchEipu, SwitchEipuOptions::ahead()),
-        "pbgi" => with!(Pbgi, PbgiOptions::default()),
-        "pbgi-fixed" => with!(Pbgi, PbgiOptions::fixed()),
-        "ts" => with!(Thompson, ThompsonOptions::default()),
-        "lambo" => with!(Lambo, LamboOptions::default()),
-        "lambo-paper" => with!(Lambo, LamboOptions::paper()),
         name if name.starts_with("auto-") => Box::new(Auto::new(space, auto_without(name)?, seed)?),
-        name => by_name(name, space, seed)?,
+        name => by_catalogue(name, space, design, seed)?,
     })
+}
+
+/// A strategy of the catalogue; one that has a starting design takes the given one.
+fn by_catalogue(name: &str, space: &Space, design: Option<Design>, seed: u64) -> Result<Box<dyn Strategy>> {
+    let has_design = strategy::describe(name)?.options.iter().any(|option| option.name == "design");
+    let mut options = Map::new();
+    if let Some(design) = design.filter(|_| has_design) {
+        options.insert("design".to_owned(), serde_json::to_value(design)?);
+    }
+    Ok(configured(name, space, &options, seed)?)
 }
 
 /// `auto` with one ingredient taken out, or with one that did not pay.
@@ -131,18 +130,18 @@ fn auto_without(name: &str) -> Result<AutoOptions> {
         "auto-spread" => AutoOptions { start: AutoStart::Spread, ..auto },
         "auto-unfrozen" => AutoOptions { freeze: false, ..auto },
         "auto-costless" => AutoOptions { exponent: 0.0, ..auto },
-        "auto-heedless" => AutoOptions { pace: false, ..auto },
-        "auto-luckless" => AutoOptions { odds: false, ..auto },
+        "auto-heedless" => AutoOptions { trial_overhead: false, ..auto },
+        "auto-luckless" => AutoOptions { feasibility: false, ..auto },
         "auto-settled" => AutoOptions { prefixes: 1, ..auto },
-        "auto-restless" => AutoOptions { known: 0.0, ..auto },
-        "auto-stepless" => AutoOptions { steps: false, ..auto },
+        "auto-restless" => AutoOptions { known_margin: 0.0, ..auto },
+        "auto-stepless" => AutoOptions { quantisation: false, ..auto },
         "auto-petty" => AutoOptions { least_share: 0.01, ..auto },
-        "auto-matern" => AutoOptions { rivals: Vec::new(), ..auto },
-        "auto-whole" => AutoOptions { rivals: vec![Family::RoughMatern52], ..auto },
-        "auto-sleek" => AutoOptions { rivals: vec![Family::AdditiveMatern52], ..auto },
-        "auto-bent" => AutoOptions { bend: true, ..auto },
-        "auto-smooth" => AutoOptions { rivals: vec![Family::SquaredExponential], ..auto },
-        "auto-strangers" => AutoOptions { stray: None, ..auto },
+        "auto-matern" => AutoOptions { kernels: Vec::new(), ..auto },
+        "auto-whole" => AutoOptions { kernels: vec![Family::RoughMatern52], ..auto },
+        "auto-sleek" => AutoOptions { kernels: vec![Family::AdditiveMatern52], ..auto },
+        "auto-bent" => AutoOptions { warping: true, ..auto },
+        "auto-smooth" => AutoOptions { kernels: vec![Family::SquaredExponential], ..auto },
+        "auto-strangers" => AutoOptions { lengthscale_spread: None, ..auto },
         name => anyhow::bail!("there is no strategy `{name}`"),
     })
 }
@@ -192,11 +191,17 @@ impl Strategy for Started {
         Ok(Proposal::new(point, why))
     }
 
-    fn settings(&self) -> String {
-        format!("{} after {}", self.inner.settings(), describe(self.design))
+    fn identity(&self) -> Identity {
+        let mut identity = self.inner.identity();
+        identity.options.insert("after".to_owned(), describe(self.design).into());
+        identity
     }
 
-    fn accept(&mut self, view: &View<'_>, proposal: &Proposal) -> Result<(), StrategyError> {
-        self.inner.accept(view, proposal)
+    fn accept(&mut self, past: &Past<'_>, proposal: &Proposal) -> Result<(), StrategyError> {
+        self.inner.accept(past, proposal)
+    }
+
+    fn boxed(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
     }
 }

@@ -3,9 +3,9 @@
 use super::plan::{Entry, Plan};
 use super::record::{FORMAT, Record, seeds};
 use super::start;
+use crate::write::write_whole;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The folder of an experiment's results.
@@ -56,13 +56,14 @@ impl Store {
         let (seed, _) = seeds(plan.seed, sim);
         let space = plan.pipeline.space()?;
         let start = plan.start_of(entry);
-        let settings = start::build(&entry.strategy, &space, start, seed, plan.budget_cost())?.settings();
+        let identity = start::build(&entry.strategy, &space, start, seed, plan.budget_cost())?.identity();
         ensure!(
-            record.settings == settings,
-            "{} was made by another {}: its settings were\n  {}\nand are\n  {settings}\nDelete the runs of {} to have them made again",
+            record.identity == identity,
+            "{} was made by another {}: its identity was\n  {}\nand is\n  {}\nDelete the runs of {} to have them made again",
             path.display(),
             entry.strategy,
-            record.settings,
+            serde_json::to_string(&record.identity)?,
+            serde_json::to_string(&identity)?,
             entry.label
         );
         Ok(Some(record))
@@ -81,17 +82,6 @@ impl Store {
     fn path(&self, entry: &Entry, sim: usize) -> PathBuf {
         self.folder.join("runs").join(format!("{}-{sim:04}.json", entry.label))
     }
-}
-
-/// Writes a file that is there as a whole or not at all: under another name first, then renamed.
-pub fn write_whole(path: &Path, content: &[u8]) -> Result<()> {
-    let writing = || format!("cannot write {}", path.display());
-    let name = path.file_name().with_context(writing)?.to_string_lossy();
-    // Two processes in one folder must not share the unfinished file.
-    let unfinished = path.with_file_name(format!(".{name}.{}.unfinished", std::process::id()));
-    let mut file = std::fs::File::create(&unfinished).with_context(writing)?;
-    file.write_all(content).and_then(|()| file.sync_all()).with_context(writing)?;
-    std::fs::rename(&unfinished, path).with_context(writing)
 }
 
 /// What differs between two sets of conditions, in words.

@@ -12,7 +12,7 @@
 //! four of the seven have their optimum in the middle of the box.
 
 use super::plan::Plan;
-use super::store::write_whole;
+use crate::write::write_whole;
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 

@@ -1,13 +1,11 @@
 //! Optimisers from outside in our figures: they play through a process each, and what they asked for is kept and can be replayed.
 //!
 //! A peer sees points and values, never modules or costs. So one game per problem, start, noise and seed serves every figure on that problem: the
-//! figure charges the points by its own split and costs.
+//! figure charges the points by its own split and costs. [`crate::experiment::games`] has them play.
 //!
-//! - [`play`]: `stagetune-lab peers`, the games.
 //! - [`replay`]: a strategy that repeats a game.
 //! - [`transcript`]: the file of a game.
 
-pub mod play;
 pub mod replay;
 pub mod transcript;
 

@@ -1,11 +1,11 @@
 //! A strategy that repeats a game.
 
 use super::transcript::Transcript;
-use stagetune::strategy::{Proposal, Source, Strategy, StrategyError, View, Why};
+use stagetune::strategy::{Identity, Past, Proposal, Source, Strategy, StrategyError, View, Why};
 use stagetune::trial::Trial;
 
 /// Repeats what a peer asked for after the start.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Replay {
     game: Transcript,
 }
@@ -33,11 +33,15 @@ impl Strategy for Replay {
         Ok(Proposal::new(point, why))
     }
 
-    fn accept(&mut self, _: &View<'_>, _: &Proposal) -> Result<(), StrategyError> {
+    fn accept(&mut self, _: &Past<'_>, _: &Proposal) -> Result<(), StrategyError> {
         Ok(())
     }
 
-    fn settings(&self) -> String {
-        format!("{:?}", self.game.game)
+    fn boxed(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+
+    fn identity(&self) -> Identity {
+        Identity::of("replay", 0, &self.game.game)
     }
 }

@@ -1,6 +1,6 @@
 //! The file of a game: what a peer asked for, in order, under which conditions.
 
-use crate::experiment::store::write_whole;
+use crate::write::write_whole;
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};

@@ -106,7 +106,7 @@ fn rows_show_those_who_compete_and_peers_are_known() {
 }
 
 #[test]
-fn versions_for_figures_compete_with_settings_of_their_own() {
+fn versions_for_figures_compete_with_options_of_their_own() {
     let names = [
         "gp-ucb",
         "gp-ucb-modern",
@@ -127,11 +127,12 @@ fn versions_for_figures_compete_with_settings_of_their_own() {
         "ca-mobo-paper",
     ];
     let space = Plan::parse("toy.toml", TOY).unwrap().pipeline.space().unwrap();
-    let settings = |name: &&str| {
+    let identity = |name: &&str| {
         let start = Start::Design(Design::Uniform(4));
-        start::build(name, &space, start, 1, 55.0).unwrap().settings()
+        let strategy = start::build(name, &space, start, 1, 55.0).unwrap();
+        serde_json::to_string(&strategy.identity()).unwrap()
     };
-    let different: std::collections::BTreeSet<String> = names.iter().map(settings).collect();
+    let different: std::collections::BTreeSet<String> = names.iter().map(identity).collect();
     assert_eq!(different.len(), names.len());
 }
 

@@ -96,10 +96,16 @@ pub(super) fn check(file: &Path, root: &Path, findings: &mut Findings<'_>) -> Op
     }
     check_names(&drafts, findings);
     let wires = wire(&drafts, findings);
-    let (stages, places) = stages(&drafts, &wires, &bounds, findings);
+    let metric_stage = plan.as_ref().and_then(|plan| plan.metric.stage());
+    let metric_stage = metric_stage.and_then(|name| drafts.iter().position(|draft| draft.name() == name));
+    let metric_stage = metric_stage.unwrap_or(drafts.len().saturating_sub(1));
+    let (stages, places) = stages(&drafts, &wires, &bounds, metric_stage, findings);
     let space = space(&drafts, &wires, findings);
     if let (Some(plan), Some(space)) = (&plan, &space) {
         check_strategy(plan, space, &whole, findings);
+    }
+    if let (Some(plan), Some(section)) = (&plan, &study_section) {
+        check_metric(plan, section, &drafts, findings);
     }
     warn(&drafts, &wires, findings);
     if findings.has_errors() {
@@ -158,6 +164,34 @@ fn check_strategy(plan: &StudyPlan, space: &Space, whole: &Section<'_, '_>, find
     findings.error(&span, message, help);
 }
 
+/// Whether the metric's stage is there.
+fn check_metric(
+    plan: &StudyPlan,
+    section: &Section<'_, '_>,
+    drafts: &[Draft<'_, '_>],
+    findings: &mut Findings<'_>,
+) {
+    let Some(stage) = plan.metric.stage() else { return };
+    let names: Vec<&str> =
+        drafts.iter().filter_map(|draft| draft.name.as_ref()).map(|name| name.get_ref().as_ref()).collect();
+    if names.contains(&stage) || names.len() < drafts.len() {
+        return;
+    }
+    let span = section.get("metric").map_or(0..0, |node| node.span());
+    let last = names.last().copied().unwrap_or("last");
+    let nearest = nearest(stage, names.iter().copied())
+        .map(|name| format!("did you mean \"{name}.{}\"? ", plan.metric.name()));
+    findings.error(
+        &span,
+        format!("the metric `{}` belongs to a stage `{stage}`, which is not there", plan.metric),
+        format!(
+            "{}what stands before the first dot is the stage: \"{last}.{}\" is a number of the last one",
+            nearest.unwrap_or_default(),
+            plan.metric
+        ),
+    );
+}
+
 /// What each `[[stage]]` says on its own.
 fn drafts<'t, 'i>(whole: &Section<'t, 'i>, findings: &mut Findings<'_>) -> Vec<Draft<'t, 'i>> {
     let help = "write [[stage]] with two brackets, once for each stage";
@@ -204,6 +238,7 @@ fn stages(
     drafts: &[Draft<'_, '_>],
     wires: &Wires,
     bounds: &Bounds,
+    metric_stage: usize,
     findings: &mut Findings<'_>,
 ) -> (Vec<Stage>, Vec<Places>) {
     let (mut stages, mut places) = (Vec::new(), Vec::new());
@@ -212,10 +247,12 @@ fn stages(
         check_ambiguity(draft, upstream.iter().filter_map(|&number| drafts.get(number)), findings);
         let scope = Scope::new(number, drafts, upstream);
         let command = command::read(&scope, findings);
-        check_out(draft, number + 1 == drafts.len(), command.as_ref(), findings);
+        let gives_metric = (number == metric_stage).then_some(number + 1 == drafts.len());
+        check_out(draft, gives_metric, command.as_ref(), findings);
         let (inputs, input_places) = paths::inputs(draft, bounds, findings);
         let command = command.unwrap_or_default();
         stages.push(Stage {
+            call: None,
             name: draft.name().to_owned(),
             run: command.run,
             inputs,
@@ -257,8 +294,13 @@ fn check_ambiguity<'d, 't: 'd, 'i: 't + 'd>(
     }
 }
 
-/// Who must write a result.json must be told where.
-fn check_out(draft: &Draft<'_, '_>, last: bool, command: Option<&Command>, findings: &mut Findings<'_>) {
+/// Who must write a result.json must be told where; `gives_metric` says of the stage of the metric whether it is the last.
+fn check_out(
+    draft: &Draft<'_, '_>,
+    gives_metric: Option<bool>,
+    command: Option<&Command>,
+    findings: &mut Findings<'_>,
+) {
     let Some(command) = command.filter(|command| !command.uses_out && !command.faulty) else { return };
     let span = match (command.spans.first(), command.spans.last()) {
         (Some(first), Some(last)) => first.start..last.end,
@@ -266,10 +308,10 @@ fn check_out(draft: &Draft<'_, '_>, last: bool, command: Option<&Command>, findi
     };
     let title = &draft.section.title;
     let help = "add an argument with `{out}`, such as \"--out\", \"{out}\"";
-    if last {
-        let message = format!(
-            "{title} is the last one and must write result.json into `{{out}}`, which `run` does not name"
-        );
+    if let Some(last) = gives_metric {
+        let why = if last { "is the last one" } else { "gives the metric" };
+        let message =
+            format!("{title} {why} and must write result.json into `{{out}}`, which `run` does not name");
         findings.error(&span, message, help);
     } else if draft.cost == StageCost::Reported {
         let message =

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
+use stagetune::objective::Metric;
 use stagetune::space::Space;
 use stagetune::study::{Direction, PRICE_SHARE, StopRules};
 
@@ -32,8 +33,8 @@ pub struct Pipeline {
 pub struct StudyPlan {
     /// Its name in the journal; letters, digits, `-`, `_` and `.`.
     pub name: String,
-    /// A key of the `result.json` that the last stage writes.
-    pub metric: String,
+    /// A number of the last stage's `result.json`, or of that of another stage.
+    pub metric: Metric,
     /// What is better.
     pub direction: Direction,
     /// A name of the engine's catalogue, or `auto`.
@@ -46,6 +47,16 @@ pub struct StudyPlan {
     pub budget: Budget,
     /// Trials that may fail from the beginning, before the study gives up on a pipeline that never works.
     pub give_up_after: usize,
+}
+
+impl Pipeline {
+    /// The same pipeline with a stage that is a function of the embedding program, registered under this name, instead of a command. The name is part of the
+    /// key of the stage's outputs, so a function that changes takes another name. `None` if there is no such stage.
+    pub fn with_call(mut self, stage: &str, name: &str) -> Option<Self> {
+        let found = self.stages.iter_mut().find(|known| known.name == stage)?;
+        found.call = Some(name.to_owned());
+        Some(self)
+    }
 }
 
 /// What `auto` stands for in a study that begins with this release; one that has begun keeps its strategy.
@@ -113,6 +124,8 @@ pub struct Stage {
     pub name: String,
     /// The arguments, the program first.
     pub run: Vec<Template>,
+    /// A function that the embedding program registered, which runs instead of a command.
+    pub call: Option<String>,
     /// Files and directories whose content counts, relative to the root or absolute where declared as outside.
     pub inputs: Vec<PathBuf>,
     /// Variables that are set for the command; part of the cache key.

@@ -30,7 +30,9 @@ struct StudyFile {
     /// The study's name in the journal: letters, digits, `.`, `_` and `-`.
     #[schemars(regex(pattern = r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$"))]
     name: String,
-    /// The key of result.json that is optimised; the last stage writes that file into `{out}`.
+    /// The number that is optimised: a key of the result.json that the last stage writes into `{out}`, such as
+    /// "f1", or `stage.number` of another stage, such as "train.loss". Every stage may write numbers into
+    /// `{out}/result.json`; all are kept and shown.
     metric: String,
     /// Whether a higher or a lower metric is better.
     direction: DirectionFile,

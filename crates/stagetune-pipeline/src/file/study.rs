@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value};
+use stagetune::objective::Metric;
 use stagetune::strategy::NAMES;
 use stagetune::study::Direction;
 use toml::Spanned;
@@ -201,8 +202,8 @@ fn name(section: &Section<'_, '_>, findings: &mut Findings<'_>) -> Option<String
     }
 }
 
-fn metric(section: &Section<'_, '_>, findings: &mut Findings<'_>) -> Option<String> {
-    let why = "which key of the last stage's result.json is to be optimised?";
+fn metric(section: &Section<'_, '_>, findings: &mut Findings<'_>) -> Option<Metric> {
+    let why = "which number of a stage's result.json is to be optimised?";
     let node = section.needs("metric", why, "\"score\"", findings)?;
     let metric = findings.read_text(node, "`metric`")?.into_inner();
     let problem = if metric.trim().is_empty() {
@@ -212,12 +213,13 @@ fn metric(section: &Section<'_, '_>, findings: &mut Findings<'_>) -> Option<Stri
     } else if metric.chars().any(char::is_control) {
         "contains a control character"
     } else {
-        return Some(metric);
+        return Some(Metric::from(metric));
     };
     findings.error(
         &node.span(),
         format!("`metric` {problem}"),
-        "write a key of the result.json that the last stage writes, such as \"score\"",
+        "write a key of the last stage's result.json, such as \"score\", or of another stage's, such as \
+         \"train.loss\"",
     );
     None
 }
@@ -343,7 +345,10 @@ fn elsewhere(key: &str) -> Option<String> {
         "trials" | "cost" | "wall" | "target" | "price" => {
             Some(format!("write it in the budget: `budget = {{ {key} = … }}`"))
         }
-        "objective" => Some("write `metric = \"…\"`, a key of the last stage's result.json".to_owned()),
+        "objective" => Some(
+            "write `metric = \"…\"`, a key of the last stage's result.json or `stage.key` of another's"
+                .to_owned(),
+        ),
         "goal" | "mode" => Some("write `direction = \"maximize\"` or `direction = \"minimize\"`".to_owned()),
         "run" | "inputs" | "params" | "timeout" | "retries" | "env" | "after" | "forbid" | "cuts" => {
             Some(format!("`{key}` belongs to a stage: move it below a [[stage]]"))

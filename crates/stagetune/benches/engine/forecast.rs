@@ -2,8 +2,9 @@
 
 use crate::data::{DIM, points, sizes, values};
 use divan::Bencher;
+use stagetune::forecast::{Horizon, forecast};
 use stagetune::space::{Cost, CostModel, Module, Param, RunHistory, Space};
-use stagetune::strategy::{Horizon, View, forecast};
+use stagetune::strategy::View;
 use stagetune::trial::{Proposed, Trial, TrialId};
 
 /// Eight variables in three modules.

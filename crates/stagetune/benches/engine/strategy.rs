@@ -45,7 +45,7 @@ fn ask(bencher: Bencher, n: usize, make: impl Fn(&Space) -> Box<dyn Strategy>) {
     };
     let mut strategy = make(&space);
     let first = strategy.propose(&view).unwrap();
-    strategy.accept(&view, &first).unwrap();
+    strategy.accept(&view.past(), &first).unwrap();
     bencher.bench_local(|| strategy.propose(&view).unwrap());
 }
 
@@ -107,7 +107,7 @@ fn cached_ask(bencher: Bencher, n: usize, make: impl Fn(&Space) -> Box<dyn Strat
     };
     let mut strategy = make(space);
     let first = strategy.propose(&view).unwrap();
-    strategy.accept(&view, &first).unwrap();
+    strategy.accept(&view.past(), &first).unwrap();
     bencher.bench_local(|| strategy.propose(&view).unwrap());
 }
 

@@ -4,6 +4,7 @@ use super::name::{MAX_NAME, nearest};
 use super::param::Domain;
 use super::point::{Point, PointError, Value};
 use super::space::{Axis, Space, SpaceError};
+use super::stage_set::StageSet;
 
 impl Space {
     /// A point from names and values, one for each parameter; it may be forbidden.
@@ -55,21 +56,16 @@ impl Space {
     /// A value that a user typed may lie between two codes; decoding its code would change it by a last bit, and the
     /// module would run again for nothing.
     pub fn decode_after(&self, kept: &Point, modules: usize, u: &[f64]) -> Result<Point, SpaceError> {
-        self.decode_keeping(kept, |m| m < modules, u)
+        self.decode_keeping(kept, &StageSet::first(modules.min(self.modules().len())), u)
     }
 
     /// As [`Space::decode_after`], but for any modules: those that are named keep the values of `kept`.
-    pub fn decode_keeping(
-        &self,
-        kept: &Point,
-        keeps: impl Fn(usize) -> bool,
-        u: &[f64],
-    ) -> Result<Point, SpaceError> {
+    pub fn decode_keeping(&self, kept: &Point, keeps: &StageSet, u: &[f64]) -> Result<Point, SpaceError> {
         if !self.owns(kept) {
             return Err(SpaceError::ForeignPoint { point: kept.to_string() });
         }
         let mut values = self.decode(u)?.values().to_vec();
-        for m in (0..self.modules().len()).filter(|&m| keeps(m)) {
+        for m in keeps.iter().take_while(|&m| m < self.modules().len()) {
             let own = self.module_params(m);
             values[own.clone()].clone_from_slice(&kept.values()[own]);
         }

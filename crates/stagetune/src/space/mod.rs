@@ -40,6 +40,7 @@
 mod coding;
 mod count;
 mod cut;
+mod describe;
 mod expr;
 mod float;
 mod int;
@@ -54,10 +55,14 @@ mod slice;
 #[allow(clippy::module_inception)]
 // The folder is named after the word of the field, and so is its main type.
 mod space;
+mod stage_set;
 mod wiring;
 
 pub use crate::numeric::Batch;
 pub use cut::Cut;
+pub use describe::{
+    CostDescription, DomainDescription, ParamDescription, SpaceDescription, StageDescription,
+};
 pub use expr::{Expr, ExprError, ExprErrorKind, MAX_DEPTH, MAX_SOURCE, Verdict};
 pub use float::FloatRange;
 pub use int::IntRange;
@@ -68,4 +73,5 @@ pub use param::{Domain, MAX_CHOICES, Param, ParamError};
 pub use point::{Point, PointError, Value};
 pub use region::RegionError;
 pub use space::{Axis, MAX_DIM, MAX_FORBIDDEN, MAX_MODULES, MAX_PARAMS, Space, SpaceError};
+pub use stage_set::StageSet;
 pub use wiring::{Graph, Wiring};

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use super::module::Cost;
 use super::point::{Point, Value};
 use super::space::{Space, SpaceError};
+use super::stage_set::StageSet;
 
 /// Which earlier outputs are at hand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,13 +27,25 @@ pub enum CostModel {
     Cache,
 }
 
+impl CostModel {
+    /// The word for it in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Previous => "previous",
+            Self::Cache => "cache",
+        }
+    }
+}
+
 /// Which modules must run for a point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Movement {
     /// The first module whose prefix of values is not at hand; `None` if all are.
     pub first_changed: Option<usize>,
-    /// For each module whether it runs, and is charged.
-    pub runs: Vec<bool>,
+    /// The modules that run, and are charged.
+    pub runs: StageSet,
+    /// How many modules there are in all.
+    pub modules: usize,
 }
 
 /// The runs so far: what both cost models need to know of them.
@@ -86,15 +99,15 @@ pub enum MovementError {
 impl Movement {
     /// Γ: the sum of the costs of the modules that run.
     pub fn cost(&self, costs: &[f64]) -> Result<f64, MovementError> {
-        if costs.len() != self.runs.len() {
-            return Err(MovementError::Length { modules: self.runs.len(), costs: costs.len() });
+        if costs.len() != self.modules {
+            return Err(MovementError::Length { modules: self.modules, costs: costs.len() });
         }
         if let Some(module) = costs.iter().position(|c| !(c.is_finite() && *c >= 0.0)) {
             return Err(MovementError::Cost { module, cost: costs[module] });
         }
-        let charged = self.runs.iter().zip(costs).filter(|(runs, _)| **runs);
+        let charged = self.runs.iter().filter_map(|m| costs.get(m));
         // From 0, for an empty sum of floats is −0.
-        let gamma = charged.fold(0.0, |gamma, (_, c)| gamma + c);
+        let gamma = charged.fold(0.0, |gamma, c| gamma + c);
         if gamma.is_finite() { Ok(gamma) } else { Err(MovementError::Overflow) }
     }
 }
@@ -115,9 +128,9 @@ impl RunHistory {
                 None => everything(modules),
             },
             CostModel::Cache => {
-                let runs: Vec<bool> =
-                    (0..modules).map(|m| !self.prefixes.contains_key(&reached(space, next, m))).collect();
-                Movement { first_changed: runs.iter().position(|runs| *runs), runs }
+                let is_new = |m: &usize| !self.prefixes.contains_key(&reached(space, next, *m));
+                let runs: StageSet = (0..modules).filter(is_new).collect();
+                Movement { first_changed: runs.lowest(), runs, modules }
             }
         })
     }
@@ -193,21 +206,24 @@ fn check(space: &Space, point: &Point) -> Result<(), SpaceError> {
 }
 
 fn everything(modules: usize) -> Movement {
-    Movement { first_changed: (modules > 0).then_some(0), runs: vec![true; modules] }
+    Movement { first_changed: (modules > 0).then_some(0), runs: StageSet::all(modules), modules }
 }
 
 fn from_previous(space: &Space, last: &Point, done: usize, next: &Point) -> Movement {
     let modules = space.modules().len();
-    let own = |point: &'_ Point, m: usize| point.values().get(space.module_params(m)).map(<[Value]>::to_vec);
-    let changed: Vec<bool> = (0..modules).map(|m| m >= done || own(last, m) != own(next, m)).collect();
-    let reached = |m: usize| (0..modules).any(|k| changed[k] && space.wiring().feeds(k, m));
-    let mut runs: Vec<bool> = (0..modules).map(reached).collect();
-    let first_changed = runs.iter().position(|runs| *runs);
+    let differs = |m: &usize| {
+        let own = space.module_params(*m);
+        *m >= done || last.values().get(own.clone()) != next.values().get(own)
+    };
+    let changed: StageSet = (0..modules).filter(differs).collect();
+    let reached = |m: &usize| changed.iter().any(|k| space.wiring().feeds(k, *m));
+    let mut runs: StageSet = (0..modules).filter(reached).collect();
+    let first_changed = runs.lowest();
     // The result itself is wanted anew at every iteration: the paper's experiments charge the last module always.
-    if let Some(last) = runs.last_mut() {
-        *last = true;
+    if let Some(last) = modules.checked_sub(1) {
+        runs.insert(last);
     }
-    Movement { first_changed, runs }
+    Movement { first_changed, runs, modules }
 }
 
 /// Module `m` with the values that reach it, in order.

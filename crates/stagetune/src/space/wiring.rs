@@ -5,6 +5,7 @@
 //! ```
 
 use super::space::{Space, SpaceError};
+use super::stage_set::StageSet;
 
 /// Which module needs the output of which.
 ///
@@ -22,8 +23,8 @@ pub enum Wiring {
 /// A directed acyclic graph of modules that is not a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Graph {
-    /// For each module whether each one before it feeds it.
-    upstream: Vec<Vec<bool>>,
+    /// For each module those before it that feed it.
+    upstream: Vec<StageSet>,
 }
 
 impl Wiring {
@@ -49,7 +50,7 @@ impl Wiring {
 
 impl Graph {
     fn feeds(&self, k: usize, m: usize) -> bool {
-        self.upstream.get(m).and_then(|row| row.get(k)).copied().unwrap_or(false)
+        self.upstream.get(m).is_some_and(|feeding| feeding.contains(k))
     }
 }
 
@@ -60,9 +61,9 @@ impl Space {
         if after.len() != modules.len() {
             return Err(SpaceError::WiringLength { modules: modules.len(), found: after.len() });
         }
-        let mut upstream: Vec<Vec<bool>> = Vec::with_capacity(after.len());
+        let mut upstream: Vec<StageSet> = Vec::with_capacity(after.len());
         for (m, (needs, module)) in after.iter().zip(modules).enumerate() {
-            let mut row = vec![false; m];
+            let mut feeding = StageSet::empty();
             for &k in needs {
                 let Some(above) = upstream.get(k) else {
                     return Err(SpaceError::WiringOrder {
@@ -71,12 +72,12 @@ impl Space {
                         needs: k,
                     });
                 };
-                row.iter_mut().zip(above).for_each(|(fed, above)| *fed |= above);
-                row[k] = true;
+                feeding = feeding.union(above);
+                feeding.insert(k);
             }
-            upstream.push(row);
+            upstream.push(feeding);
         }
-        let chain = upstream.iter().flatten().all(|fed| *fed);
+        let chain = upstream.iter().enumerate().all(|(m, feeding)| *feeding == StageSet::first(m));
         let wiring = if chain { Wiring::Chain } else { Wiring::Graph(Graph { upstream }) };
         let mut space = self;
         space.wiring = wiring;

@@ -44,6 +44,12 @@ pub enum StrategyError {
         /// What does not fit.
         problem: String,
     },
+    /// Something that a proposal cannot remember.
+    #[error("what the proposal has to remember cannot be written down: {problem}")]
+    Unwritable {
+        /// What is wrong.
+        problem: String,
+    },
     /// The space refused.
     #[error(transparent)]
     Space(#[from] SpaceError),

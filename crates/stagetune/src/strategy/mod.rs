@@ -2,85 +2,46 @@
 //!
 //! A [`Strategy`] is asked with a [`View`] of the study and answers with a [`Proposal`]: a point, [`Why`] it was chosen, and the
 //! hyper-parameters if they were fitted anew. Proposing changes nothing; [`Strategy::accept`] does, and takes all it needs from the
-//! view and the proposal. So a study that is replayed from its events accepts every proposal again without any of the work that
-//! found it, and arrives at the same state, bit for bit.
+//! past and the proposal. So a study that is replayed from its events accepts every proposal again without
+//! any of the work that found it, and arrives at the same state, bit for bit.
 //!
-//! | name | rule | file |
-//! | --- | --- | --- |
-//! | `auto` | what stagetune takes by itself: improvement per cost beside frozen prefixes, with a start and a model of its own | `auto/` |
-//! | `random` | uniform | `random.rs` |
-//! | `gp-ucb` | the lowest confidence bound anywhere | `gp_ucb.rs` |
-//! | `gp-ei` | the largest expected improvement anywhere | `gp_ei.rs` |
-//! | `mes` | the point that tells most about the minimum | `gp_mes.rs` |
-//! | `eipu` | expected improvement per unit of cost anywhere, as published | `eipu.rs` |
-//! | `eipu-prefix` | the same beside every frozen prefix | `eipu_prefix.rs` |
-//! | `carbo` | the same with a cost that matters less as the budget is spent, and a design of its own | `carbo.rs` |
-//! | `ca-mobo` | a compromise between value and cost with weights by chance | `ca_mobo.rs` |
-//! | `eeipu` | expected improvement times expected inverse cost beside prefixes that are at hand | `eeipu.rs` |
-//! | `switch-eipu`, `switch-eipu-ahead` | stay on the frozen point while it is worth its lower cost | `switch_eipu.rs` |
-//! | `pbgi`, `pbgi-fixed` | the best Gittins index beside every frozen prefix | `pbgi.rs` |
-//! | `ts` | the minimum of a sampled function beside every frozen prefix | `thompson.rs` |
-//! | `lambo` | the slowly moving bandit and the lazy step, with the settings that measured best | `lambo/` |
-//! | `lambo-paper` | the same with the paper's settings | `lambo/` |
-//!
-//! What going on is worth, whatever the strategy, is a [`forecast()`].
+//! | room | what is in it |
+//! | --- | --- |
+//! | [`lambo`] | `lambo` and `lambo-paper`: the slowly moving bandit and the lazy step |
+//! | `auto/` | `auto`, what stagetune takes by itself: its options, its start, its trial overhead |
+//! | `rivals/` | published and simple rules that these are compared with, a file for each |
+//! | `parts/` | what they share: the model, designs, prefixes at hand, prices, random numbers |
+//! | `catalogue/` | strategies by name: [`by_name`], [`configured`], [`describe`] |
 
 mod auto;
-mod bend;
-mod ca_mobo;
-mod carbo;
 mod catalogue;
-mod course;
-mod design;
-mod eeipu;
-mod eipu;
-mod eipu_prefix;
+mod descriptor;
 mod error;
-mod explain;
-mod forecast;
-mod fresh;
-mod gp_ei;
-mod gp_mes;
-mod gp_ucb;
+mod identity;
 pub mod lambo;
-mod model;
-mod odds;
-mod pbgi;
-mod prefix;
-mod price;
-mod random;
-mod stage_cost;
-mod steps;
-mod stream;
-mod switch_eipu;
-mod thompson;
+mod memory;
+pub(crate) mod parts;
+mod past;
+mod rivals;
 mod view;
 mod why;
 
 pub use auto::{Auto, AutoOptions, AutoStart};
-pub use ca_mobo::{CaMobo, CaMoboOptions, Scalarisation};
-pub use carbo::{Carbo, CarboOptions};
-pub use catalogue::{NAMES, OptionDescription, StrategyDescription, by_name, configured, describe};
-pub use design::{Design, DesignError};
-pub use eeipu::{Eeipu, EeipuOptions};
-pub use eipu::{Eipu, EipuOptions};
-pub use eipu_prefix::{EipuPrefix, EipuPrefixOptions};
+pub use catalogue::{
+    NAMES, OptionDescription, StrategyDescription, by_name, complete_options, configured, describe,
+};
 pub use error::StrategyError;
-pub use forecast::{Campaign, Forecast, Horizon, NoForecast, forecast};
-pub use gp_ei::{GpEi, GpEiOptions};
-pub use gp_mes::{GpMes, GpMesOptions};
-pub use gp_ucb::{GpUcb, GpUcbOptions};
+pub use identity::{Identity, differing_option};
 pub use lambo::{Lambo, LamboOptions};
-pub use model::{ModelOptions, Noise};
-pub use pbgi::{Pbgi, PbgiOptions};
-pub use random::Random;
-pub use switch_eipu::{SwitchEipu, SwitchEipuOptions};
-pub use thompson::{Thompson, ThompsonOptions};
+pub use memory::Memory;
+pub use parts::design::{Design, DesignError};
+pub use parts::model::{ModelOptions, Noise};
+pub use past::Past;
+pub use rivals::*;
 pub use view::View;
 pub use why::{ArmChoice, Belief, Source, Why};
 
-use std::collections::BTreeMap;
-
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::space::Point;
@@ -91,14 +52,24 @@ pub trait Strategy: std::fmt::Debug + Send + Sync {
     /// What to try next, and why. The same view gives the same answer.
     fn propose(&self, view: &View<'_>) -> Result<Proposal, StrategyError>;
 
-    /// Takes note that a proposal became a trial; `view` is as it was when the proposal was made.
+    /// Takes note that a proposal became a trial, the next one after those of the past.
     ///
-    /// On an error nothing has changed.
-    fn accept(&mut self, view: &View<'_>, proposal: &Proposal) -> Result<(), StrategyError>;
+    /// Results may have come in since the proposal was made: nothing may depend on them. On an error nothing
+    /// has changed.
+    fn accept(&mut self, past: &Past<'_>, proposal: &Proposal) -> Result<(), StrategyError>;
 
-    /// What tells its proposals from those of others: name, seed and options. A study refuses the events of another.
-    fn settings(&self) -> String {
-        String::new()
+    /// A copy in the same state.
+    fn boxed(&self) -> Box<dyn Strategy>;
+
+    /// What tells its proposals from those of others. A study refuses the events of another.
+    fn identity(&self) -> Identity {
+        Identity::default()
+    }
+}
+
+impl Clone for Box<dyn Strategy> {
+    fn clone(&self) -> Self {
+        self.as_ref().boxed()
     }
 }
 
@@ -112,15 +83,19 @@ pub struct Proposal {
     /// The hyper-parameters, if they were fitted for this proposal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hyper: Option<Hyper>,
-    /// What the strategy has to remember and could not work out again from what it sees, by name.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub memo: BTreeMap<String, f64>,
+    /// How many stages, from the first on, have their values for good; the later ones are settled when these have
+    /// reported. Missing: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<usize>,
+    /// What the strategy has to remember and could not work out again from the past.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Memory>,
 }
 
 impl Proposal {
     /// A point and why, with nothing fitted and nothing to remember.
     pub fn new(point: Point, why: Why) -> Self {
-        Self { point, why, hyper: None, memo: BTreeMap::new() }
+        Self { point, why, hyper: None, settled: None, memory: None }
     }
 
     /// With the hyper-parameters, if they were fitted for it.
@@ -128,10 +103,22 @@ impl Proposal {
         Self { hyper, ..self }
     }
 
-    /// With a number to remember.
-    pub fn with_memo(mut self, name: &str, value: f64) -> Self {
-        self.memo.insert(name.to_owned(), value);
-        self
+    /// With a value to remember; see [`Memory::of`].
+    pub fn remembering<T>(self, value: &T) -> Result<Self, StrategyError>
+    where
+        T: Serialize + DeserializeOwned + PartialEq,
+    {
+        Ok(Self { memory: Some(Memory::of(value)?), ..self })
+    }
+
+    /// What it remembers, if anything; foreign where that is no value of this type. `trial` is the number of
+    /// its trial.
+    pub fn recall<T: DeserializeOwned>(&self, trial: usize) -> Result<Option<T>, StrategyError> {
+        let foreign = |problem| StrategyError::Foreign {
+            trial,
+            problem: format!("what it remembers cannot be read: {problem}"),
+        };
+        self.memory.as_ref().map(Memory::read).transpose().map_err(foreign)
     }
 
     /// Why this point.

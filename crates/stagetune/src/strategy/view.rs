@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::Past;
 use crate::acquisition::Told;
 use crate::space::{Axis, CostModel, Movement, Point, RunHistory, Space, SpaceError};
 use crate::trial::Trial;
@@ -30,7 +31,7 @@ pub struct View<'a> {
 #[cfg(test)]
 impl<'a> View<'a> {
     /// Of trials that nobody knows the costs of, without limits.
-    pub(super) fn of(space: &'a Space, trials: &'a [Trial], history: &'a RunHistory) -> Self {
+    pub(crate) fn of(space: &'a Space, trials: &'a [Trial], history: &'a RunHistory) -> Self {
         Self {
             space,
             trials,
@@ -45,6 +46,11 @@ impl<'a> View<'a> {
 }
 
 impl<'a> View<'a> {
+    /// The same trials without what became of them.
+    pub fn past(&self) -> Past<'a> {
+        Past::new(self.space, self.trials)
+    }
+
     /// The points of open trials.
     pub fn open(&self) -> impl Iterator<Item = &'a Point> + 'a {
         self.trials.iter().filter(|trial| trial.is_open()).map(Trial::point)
@@ -56,11 +62,13 @@ impl<'a> View<'a> {
     }
 
     /// The codes of all points that were proposed, where the space has any that can be met twice; what is open will be told.
-    pub(super) fn told(&self) -> Result<Arc<Told>, SpaceError> {
+    /// A trial that was withdrawn was never told.
+    pub(crate) fn told(&self) -> Result<Arc<Told>, SpaceError> {
         if self.space.axes().iter().all(|axis| *axis == Axis::Continuous) {
             return Ok(Arc::default());
         }
-        let codes = self.trials.iter().map(|trial| self.space.encode(trial.point()));
+        let trials = self.trials.iter().filter(|trial| !trial.is_withdrawn());
+        let codes = trials.map(|trial| self.space.encode(trial.point()));
         let codes = codes.collect::<Result<Vec<_>, _>>()?;
         Ok(Arc::new(Told::new(codes)))
     }

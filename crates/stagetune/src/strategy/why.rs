@@ -113,7 +113,7 @@ impl Why {
             source,
             first_changed: movement.first_changed,
             first_changed_module: movement.first_changed.and_then(name),
-            first_to_run: movement.runs.iter().position(|runs| *runs).and_then(name),
+            first_to_run: movement.runs.lowest().and_then(name),
             expected_cost: view.expected_cost(&movement),
             belief: None,
             arm: None,

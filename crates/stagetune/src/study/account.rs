@@ -6,8 +6,9 @@
 //! ran                 the modules that had to run after the trials told before; of a failed trial those up to the one that broke
 //! ```
 
+use crate::objective::Direction;
 use crate::space::{Cost, Movement, MovementError, Space};
-use crate::trial::TrialId;
+use crate::trial::{How, StageReport, TrialId};
 
 /// What one trial cost.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +25,8 @@ pub struct Charge {
     pub value: Option<f64>,
     /// The best value up to here, in the user's direction.
     pub best: Option<f64>,
+    /// Whether the trial counts as one that was told; one that was withdrawn does not.
+    pub counts: bool,
 }
 
 /// What the trials of a study cost, in the order they were told.
@@ -37,6 +40,11 @@ impl Account {
     /// One for each trial told, in that order.
     pub fn charges(&self) -> &[Charge] {
         &self.charges
+    }
+
+    /// Those of trials that count: all but the withdrawn ones.
+    pub fn counted(&self) -> impl Iterator<Item = &Charge> {
+        self.charges.iter().filter(|charge| charge.counts)
     }
 
     /// The sum of all costs that are known.
@@ -59,6 +67,20 @@ impl Account {
         self.charges.iter().map(|charge| charge.movement.cost(costs)).collect()
     }
 
+    /// Takes back the value of a trial; what it was charged stays.
+    pub(super) fn forget(&mut self, trial: TrialId, direction: Direction) {
+        let mut best: Option<f64> = None;
+        for charge in &mut self.charges {
+            if charge.trial == trial {
+                (charge.value, charge.counts) = (None, false);
+            }
+            if charge.value.is_some_and(|value| best.is_none_or(|best| direction.is_better(value, best))) {
+                best = charge.value;
+            }
+            charge.best = best;
+        }
+    }
+
     pub(super) fn push(&mut self, charge: Charge) {
         self.unknown += usize::from(charge.cost.is_none());
         self.charges.push(charge);
@@ -66,17 +88,19 @@ impl Account {
 }
 
 /// What a trial is charged; `None` if nobody knows.
-pub(super) fn charge(space: &Space, movement: &Movement, stages: &[Option<f64>]) -> Option<f64> {
+///
+/// A stage that said what it cost is charged that. One that was reused costs nothing. Of others, those that had to run cost what was given.
+pub(super) fn charge(space: &Space, movement: &Movement, reports: &[Option<StageReport>]) -> Option<f64> {
     let mut sum = 0.0;
     for (m, module) in space.modules().iter().enumerate() {
-        let ran = movement.runs.get(m).copied().unwrap_or(false);
-        sum += match (stages.get(m), module.cost_kind()) {
-            (Some(Some(measured)), _) => *measured,
+        let ran = movement.runs.contains(m);
+        let report = reports.get(m).and_then(Option::as_ref);
+        sum += match (report, module.cost_kind()) {
+            (Some(StageReport { cost: Some(cost), .. }), _) => *cost,
+            (Some(StageReport { how: How::Reused, .. }), _) => 0.0,
             (_, Cost::Given(given)) => given * f64::from(u8::from(ran)),
-            // Whoever measures says what ran.
-            (Some(None), _) => 0.0,
-            (None, _) if ran => return None,
-            (None, _) => 0.0,
+            (_, Cost::Measured | Cost::Unknown) if ran => return None,
+            (_, Cost::Measured | Cost::Unknown) => 0.0,
         };
     }
     Some(sum)

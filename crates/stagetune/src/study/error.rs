@@ -1,6 +1,7 @@
 //! Why a study refuses; whatever it refuses, it is as it was before.
 
 use super::stopping::StopReason;
+use crate::objective::{Metric, ObjectiveError};
 use crate::space::SpaceError;
 use crate::strategy::StrategyError;
 use crate::trial::{TrialError, TrialId};
@@ -181,6 +182,92 @@ pub enum StudyError {
     /// A second beginning.
     #[error("the study begins a second time; pass the events of one study only")]
     StartedTwice,
+    /// A stage that the study does not have.
+    #[error("trial {id}: there is no stage `{stage}`; report the stages of this study")]
+    UnknownStage {
+        /// The trial.
+        id: TrialId,
+        /// The stage.
+        stage: String,
+    },
+    /// A stage that has reported before.
+    #[error(
+        "trial {id}: stage `{stage}` reports once for a trial, and `again` only where its output was lost"
+    )]
+    ReportedTwice {
+        /// The trial.
+        id: TrialId,
+        /// The stage.
+        stage: String,
+    },
+    /// A report that holds a number which makes no sense.
+    #[error(
+        "trial {id}: stage `{stage}` reports {name} = {value}; costs are finite and at least 0, metrics are finite"
+    )]
+    Report {
+        /// The trial.
+        id: TrialId,
+        /// The stage.
+        stage: String,
+        /// The number's name.
+        name: String,
+        /// The number.
+        value: f64,
+    },
+    /// A report of a stage whose values are still open.
+    #[error("trial {id}: the values of stage `{stage}` are not settled yet; settle them before it runs")]
+    NotSettled {
+        /// The trial.
+        id: TrialId,
+        /// The stage.
+        stage: String,
+    },
+    /// More stages settled than there are.
+    #[error("trial {id} is said to settle the values of {settled} stages; there are only {modules}")]
+    Settled {
+        /// The trial.
+        id: TrialId,
+        /// How many stages.
+        settled: usize,
+        /// How many there are.
+        modules: usize,
+    },
+    /// Values of a trial that has all of them.
+    #[error("trial {id}: its values are settled; they are settled once")]
+    SettledTwice {
+        /// The trial.
+        id: TrialId,
+    },
+    /// A finished trial without the objective's metric.
+    #[error("trial {id} has finished, but no stage reported `{metric}`; report it, or tell a failure")]
+    NoValue {
+        /// The trial.
+        id: TrialId,
+        /// The metric.
+        metric: Metric,
+    },
+    /// A charge that makes no sense.
+    #[error("trial {id}: a charge of {cost} makes no sense; it is a finite number of at least 0")]
+    Charge {
+        /// The trial.
+        id: TrialId,
+        /// The charge.
+        cost: f64,
+    },
+    /// An owner whose epoch is not newer.
+    #[error("an owner with epoch {found} comes after one with epoch {last}; every owner takes a larger one")]
+    Epoch {
+        /// The event's epoch.
+        found: u64,
+        /// The last one.
+        last: u64,
+    },
+    /// A strategy that panicked.
+    #[error("the strategy panicked; this is a fault of the strategy, and nothing told is lost")]
+    Panicked,
+    /// Objectives that cannot be pursued.
+    #[error(transparent)]
+    Objective(#[from] ObjectiveError),
     /// Trials that are not numbered in order.
     #[error("trial {found} is asked for where trial {expected} is next; pass all events, once and in order")]
     OutOfOrder {

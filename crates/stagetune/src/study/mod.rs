@@ -1,14 +1,20 @@
 //! The conversation: a study is asked what to try and told what became of it.
 //!
-//! [`Study::ask`] opens a trial, [`Study::tell`] gives it a value or a failure; several trials may be open at once. Everything that
-//! happens is an [`Event`]. A new study that replays the events of another arrives at the same state and proposes the same, bit for bit,
-//! without the work that found the proposals. The study keeps an [`Account`] of what each trial cost, stops by [`StopRules`], and turns
-//! the user's direction into the engine's, which minimises, at this edge and nowhere else. [`Study::forecast`] says what going on is expected to
-//! gain, and [`StopRules::price`] stops a study when that is not worth its cost.
+//! [`Study::ask`] opens a trial, [`Study::tell`] gives it a value or a failure; several trials may be open at once.
+//!
+//! Everything that happens is an [`Event`], and [`Study::apply`] is the only way in which a study changes. [`Study::propose`] is pure: it says
+//! what to try next and changes nothing, so that it may take its time on a [`Study::snapshot`] while results keep coming in. `ask` is
+//! `propose` and an event; `tell` is events. [`Study::next`] says after every stage of a trial what to do next.
+//!
+//! A new study that is given the events of another arrives at the same state and proposes the same, bit for bit, without the work that found
+//! the proposals. The study keeps an [`Account`] of what each trial cost, stops by [`StopRules`], and turns the user's direction into the
+//! engine's, which minimises, at this edge and nowhere else. [`Study::forecast`] says what going on is expected to gain, and
+//! [`StopRules::price`] stops a study when that is not worth its cost.
 //!
 //! ```
 //! use stagetune::space::{Cost, Module, Param, Space};
-//! use stagetune::study::{Direction, Event, StopRules, Study};
+//! use stagetune::objective::Direction;
+//! use stagetune::study::{Event, StopRules, Study};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let space = Space::new([
@@ -48,22 +54,23 @@
 //! ```
 
 mod account;
+mod apply;
+mod conversation;
 mod costs;
 mod error;
 mod event;
-mod fingerprint;
-mod options;
+mod next;
 mod regret;
-mod replay;
 mod state;
 mod stopping;
 mod tried;
 mod worth;
 
+pub use crate::objective::Direction;
 pub use account::{Account, Charge};
 pub use error::StudyError;
-pub use event::{Direction, Event, FORMAT};
-pub use options::differing_option;
+pub use event::{Event, FORMAT, Owner, Started};
+pub use next::Next;
 pub use regret::{MovementRegret, RegretError};
 pub use stopping::{NoProgress, StopReason, StopRules};
 pub use worth::PRICE_SHARE;
@@ -72,15 +79,15 @@ use std::sync::Mutex;
 
 use serde_json::{Map, Value};
 
+use crate::forecast::{Forecast, Horizon, NoForecast, forecast};
+use crate::objective::Objectives;
 use crate::space::{CostModel, Space};
-use crate::strategy::{
-    Forecast, Horizon, NoForecast, Proposal, Strategy, Why, by_name, configured, forecast,
-};
-use crate::trial::{Observed, Outcome, Proposed, Trial, TrialId};
+use crate::strategy::{Identity, Proposal, Strategy, Why, by_name, configured};
+use crate::trial::{Observed, Proposed, StageReport, Trial, TrialId};
 use state::State;
 use tried::Tried;
 
-/// A conversation with a strategy about a space. On every error it is as it was before.
+/// A study of a space by a strategy. On every error it is as it was before.
 #[derive(Debug)]
 pub struct Study {
     strategy: Box<dyn Strategy>,
@@ -88,44 +95,46 @@ pub struct Study {
     rules: StopRules,
     /// Only where a rule asks, and of a space of few points.
     tried: Option<Tried>,
-    label: Label,
+    /// Who the events say that they belong to, where that is not the strategy's own word.
+    label: Option<Identity>,
+    /// Whether events of other options than the strategy's are taken, too.
+    any_options: bool,
     events: Vec<Event>,
-    /// Where the event of each trial's proposal is.
-    asked: Vec<usize>,
+    /// Where the event is that opened each trial.
+    opened: Vec<usize>,
+    /// The epoch of the last owner; 0 before there was one.
+    epoch: u64,
+    /// Why no new trials are to begin.
+    paused: Option<String>,
     /// What the price said after so many trials told: the rule is asked often, and takes a model.
     worth: Mutex<Option<(usize, Option<StopReason>)>>,
 }
 
-/// What tells the events of one strategy from those of another.
-#[derive(Clone, Debug, Default)]
-struct Label {
-    strategy: String,
-    seed: u64,
-    options: String,
-}
-
 impl Study {
-    /// A study that minimises, charges by [`CostModel::Previous`], never stops and has no label.
+    /// A study that minimises, charges by [`CostModel::Previous`] and never stops.
     pub fn new(space: Space, strategy: Box<dyn Strategy>) -> Self {
         Self {
             strategy,
             state: State::new(space),
             rules: StopRules::default(),
             tried: None,
-            label: Label::default(),
+            label: None,
+            any_options: false,
             events: Vec::new(),
-            asked: Vec::new(),
+            opened: Vec::new(),
+            epoch: 0,
+            paused: None,
             worth: Mutex::new(None),
         }
     }
 
-    /// A study of a strategy by name with its default options, labelled with the name and the seed.
+    /// A study of a strategy by name with its default options.
     pub fn named(space: Space, strategy: &str, seed: u64) -> Result<Self, StudyError> {
         let chosen = by_name(strategy, &space, seed)?;
-        Self::new(space, chosen).label(strategy, seed, "")
+        Ok(Self::new(space, chosen))
     }
 
-    /// A study of a strategy by name with these options, see [`configured`]; labelled with the name and the seed.
+    /// A study of a strategy by name with these options, see [`configured`].
     pub fn configured(
         space: Space,
         strategy: &str,
@@ -133,14 +142,24 @@ impl Study {
         seed: u64,
     ) -> Result<Self, StudyError> {
         let chosen = configured(strategy, &space, options, seed)?;
-        Self::new(space, chosen).label(strategy, seed, "")
+        Ok(Self::new(space, chosen))
     }
 
-    /// What is better.
-    pub fn direction(mut self, direction: Direction) -> Result<Self, StudyError> {
-        self.not_begun("direction")?;
-        self.state.direction = direction;
+    /// What the study is after: one goal for now, over a number that a stage reports.
+    pub fn objectives(mut self, objectives: Objectives) -> Result<Self, StudyError> {
+        self.not_begun("set of objectives")?;
+        let names: Vec<String> = self.space().modules().iter().map(|m| m.name().to_string()).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        self.state.direction = objectives.only_goal(&names)?.direction;
+        self.state.objectives = objectives;
         Ok(self)
+    }
+
+    /// What is better, of the metric that the study has.
+    pub fn direction(self, direction: Direction) -> Result<Self, StudyError> {
+        let mut objectives = self.state.objectives.clone();
+        objectives.goals.iter_mut().for_each(|goal| goal.direction = direction);
+        self.objectives(objectives)
     }
 
     /// Which earlier outputs are at hand.
@@ -162,22 +181,21 @@ impl Study {
         Ok(self)
     }
 
-    /// What the events belong to; a replay refuses those of another strategy, seed or options.
-    ///
-    /// Without options the strategy speaks for itself ([`Strategy::settings`]).
-    pub fn label(
-        mut self,
-        strategy: impl Into<String>,
-        seed: u64,
-        options: impl Into<String>,
-    ) -> Result<Self, StudyError> {
+    /// Who the events belong to; a study refuses those of another. Without a label the strategy speaks for itself.
+    pub fn label(mut self, label: Identity) -> Result<Self, StudyError> {
         self.not_begun("label")?;
-        self.label = Label { strategy: strategy.into(), seed, options: options.into() };
+        self.label = Some(label);
         Ok(self)
     }
 
-    /// What to try next; refused once a stopping rule holds.
-    pub fn ask(&mut self) -> Result<Proposed, StudyError> {
+    /// Takes events of the same strategy with other options, and goes on with the options of now.
+    pub fn with_any_options(mut self) -> Self {
+        self.any_options = true;
+        self
+    }
+
+    /// What to try next, and why; refused once a stopping rule holds. Nothing changes.
+    pub fn propose(&self) -> Result<Proposal, StudyError> {
         if let Some(reason) = self.stopped() {
             return Err(StudyError::Stopped { reason });
         }
@@ -185,44 +203,49 @@ impl Study {
         if let Some(belief) = &mut proposal.why.belief {
             belief.mean = self.state.direction.turned(belief.mean);
         }
-        self.admit(proposal)
+        Ok(proposal)
     }
 
-    /// What became of an open trial. Every trial is told once, in any order, also after the study stopped.
-    pub fn tell(&mut self, outcome: impl Into<Outcome>) -> Result<(), StudyError> {
-        let outcome = outcome.into();
-        let event = match &outcome {
-            Outcome::Observed(trial) => {
-                Event::Observed { trial: trial.id(), value: trial.value(), stages: trial.stages().to_vec() }
-            }
-            Outcome::Failed(trial) => Event::Failed {
-                trial: trial.id(),
-                reason: trial.reason().to_owned(),
-                finished: trial.finished(),
-                broke: trial.broke(),
-                stages: trial.stages().to_vec(),
-            },
-        };
-        self.state.close_trial(outcome)?;
-        self.events.push(event);
-        Ok(())
-    }
-
-    /// Tells a value where only the number of the trial is at hand, as after a restart.
-    pub fn tell_value(&mut self, id: TrialId, value: f64) -> Result<(), StudyError> {
-        let trial = self.state.find_open(id)?.clone();
-        self.tell(trial.observe(value)?)
-    }
-
-    /// Tells a failure where only the number of the trial is at hand, as after a restart.
-    pub fn tell_failure(&mut self, id: TrialId, reason: impl Into<String>) -> Result<(), StudyError> {
-        let trial = self.state.find_open(id)?.clone();
-        self.tell(trial.fail(reason))
+    /// A copy to propose from while this one takes in events. It has no events of its own past, and nobody writes down what it does.
+    pub fn snapshot(&self) -> Self {
+        Self {
+            strategy: self.strategy.boxed(),
+            state: self.state.clone(),
+            rules: self.rules,
+            tried: self.tried.clone(),
+            label: self.label.clone(),
+            any_options: self.any_options,
+            events: Vec::new(),
+            opened: Vec::new(),
+            epoch: self.epoch,
+            paused: self.paused.clone(),
+            worth: Mutex::new(self.worth.lock().ok().and_then(|seen| *seen)),
+        }
     }
 
     /// What can be tuned.
     pub fn space(&self) -> &Space {
         &self.state.space
+    }
+
+    /// What the study is after.
+    pub fn pursued(&self) -> &Objectives {
+        &self.state.objectives
+    }
+
+    /// Who proposes.
+    pub fn identity(&self) -> Identity {
+        self.label.clone().unwrap_or_else(|| self.strategy.identity())
+    }
+
+    /// The epoch of the last owner; 0 before there was one.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// Why no new trials are to begin, if somebody paused the study.
+    pub fn paused(&self) -> Option<&str> {
+        self.paused.as_deref()
     }
 
     /// The open trials in the order asked: after a restart, what was running when the process ended.
@@ -235,13 +258,11 @@ impl Study {
         self.state.trials()
     }
 
-    /// What led to a trial.
+    /// What led to a trial; nothing where somebody else chose its point.
     pub fn proposal(&self, id: TrialId) -> Option<&Proposal> {
         let index = usize::try_from(id.index()).ok()?;
-        match self.events.get(*self.asked.get(index)?)? {
-            Event::Asked { proposal, .. } => Some(proposal),
-            _ => None,
-        }
+        let event = self.events.get(*self.opened.get(index)?)?;
+        if let Event::Asked { proposal, .. } = event { Some(proposal) } else { None }
     }
 
     /// Why a trial was proposed.
@@ -256,17 +277,25 @@ impl Study {
 
     /// The stopping rule that holds, if one does.
     pub fn stopped(&self) -> Option<StopReason> {
-        let State { direction, .. } = self.state;
+        self.limit_reached().or_else(|| self.not_worth_it())
+    }
+
+    /// The limit that is reached, as far as that can be seen without a model: all rules but the price.
+    pub fn limit_reached(&self) -> Option<StopReason> {
         let (asked, tried, account) = (self.state.asked(), self.tried.as_ref(), self.state.account());
-        let held = self.rules.holds(direction, asked, tried, account);
-        held.or_else(|| self.not_worth_it())
+        self.rules.holds(self.state.direction, asked, tried, account)
+    }
+
+    /// What the stages of an open trial have reported, a place for each stage.
+    pub fn reports(&self, trial: TrialId) -> Option<&[Option<StageReport>]> {
+        self.state.find_reports(trial).ok().map(|open| open.reports.as_slice())
     }
 
     /// What going on is expected to gain: the next trial, and as much as the horizon buys; in the user's direction, gains above 0.
     ///
     /// ```
     /// use stagetune::space::{Cost, Module, Param, Space};
-    /// use stagetune::strategy::Horizon;
+    /// use stagetune::forecast::Horizon;
     /// use stagetune::study::Study;
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -290,7 +319,7 @@ impl Study {
 
     /// What the price says, worked out once for every look.
     fn not_worth_it(&self) -> Option<StopReason> {
-        let told = worth::looked_at(self.state.account().charges().len());
+        let told = worth::looked_at(self.state.account().counted().count());
         let Ok(mut seen) = self.worth.lock() else { return self.rules.not_worth_it(&self.state) };
         match *seen {
             Some((at, reason)) if at == told => reason,
@@ -327,39 +356,16 @@ impl Study {
         self.events.get(n..).unwrap_or_default()
     }
 
-    /// Makes a proposal a trial: the one way for new ones and for those of a replay.
-    fn admit(&mut self, proposal: Proposal) -> Result<Proposed, StudyError> {
-        self.state.check_point(&proposal.point)?;
-        event::check_writable(self.state.next_id(), &proposal)?;
-        self.strategy.accept(&self.state.view(), &proposal)?;
-        // Nothing below is refused: the point is one of the space.
-        let trial = self.state.open_trial(proposal.point.clone())?;
-        if let Some(tried) = &mut self.tried {
-            tried.note(trial.point());
-        }
-        if self.events.is_empty() {
-            self.events.push(self.started());
-        }
-        self.asked.push(self.events.len());
-        self.events.push(Event::Asked { trial: trial.id(), proposal: Box::new(proposal) });
-        Ok(trial)
-    }
-
-    /// The first event.
-    fn started(&self) -> Event {
-        Event::Started {
+    /// The event that begins this study.
+    pub fn started(&self) -> Event {
+        Event::Started(Box::new(Started {
             format: FORMAT,
             release: env!("CARGO_PKG_VERSION").to_owned(),
-            strategy: self.label.strategy.clone(),
-            seed: self.label.seed,
-            options: match self.label.options.as_str() {
-                "" => self.strategy.settings(),
-                given => given.to_owned(),
-            },
-            direction: self.state.direction,
+            strategy: self.identity(),
+            objectives: self.state.objectives.clone(),
             cost_model: self.state.cost_model,
-            space: fingerprint::fingerprint(&self.state.space),
-        }
+            space: self.state.space.describe(),
+        }))
     }
 
     fn not_begun(&self, what: &'static str) -> Result<(), StudyError> {

@@ -5,10 +5,10 @@
 
 use std::fmt;
 
-use super::account::Account;
+use super::account::{Account, Charge};
 use super::error::StudyError;
-use super::event::Direction;
 use super::tried::Tried;
+use crate::objective::Direction;
 use crate::space::{Cost, Space};
 
 /// When to stop; without rules a study goes on for ever.
@@ -250,7 +250,7 @@ impl StopRules {
 
 impl NoProgress {
     fn holds(&self, account: &Account) -> bool {
-        let charges = account.charges();
+        let charges: Vec<&Charge> = account.counted().collect();
         let Some(first) = charges.len().checked_sub(self.trials) else { return false };
         let before = first.checked_sub(1).and_then(|last| charges.get(last)).and_then(|charge| charge.best);
         match (before, account.best()) {

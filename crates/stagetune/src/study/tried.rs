@@ -1,6 +1,6 @@
 //! Which points of a space that can be counted were tried.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use crate::space::{Point, Space};
 
@@ -8,22 +8,34 @@ use crate::space::{Point, Space};
 const MOST_POINTS: u64 = 10_000;
 
 /// The points that were asked for, of a space of few.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Tried {
     points: u64,
-    seen: BTreeSet<Point>,
+    /// How often each was asked for.
+    seen: BTreeMap<Point, usize>,
 }
 
 impl Tried {
     /// None yet; `None` where there are too many to be counted.
     pub(super) fn of(space: &Space) -> Option<Self> {
-        space.count_allowed(MOST_POINTS).map(|points| Self { points, seen: BTreeSet::new() })
+        space.count_allowed(MOST_POINTS).map(|points| Self { points, seen: BTreeMap::new() })
     }
 
     /// A point was asked for.
     pub(super) fn note(&mut self, point: &Point) {
-        if !self.seen.contains(point) {
-            self.seen.insert(point.clone());
+        match self.seen.get_mut(point) {
+            Some(times) => *times += 1,
+            None => drop(self.seen.insert(point.clone(), 1)),
+        }
+    }
+
+    /// A trial of a point was withdrawn.
+    pub(super) fn take_back(&mut self, point: &Point) {
+        if let Some(times) = self.seen.get_mut(point) {
+            *times -= 1;
+            if *times == 0 {
+                self.seen.remove(point);
+            }
         }
     }
 

@@ -16,9 +16,11 @@
 //! Only trials that were told count, the first so many of them, so that the answer is the same after a restart, whatever was open.
 
 use super::State;
+use super::account::Charge;
 use super::stopping::{StopReason, StopRules};
+use crate::forecast::{Forecast, Horizon, NoForecast, forecast};
 use crate::space::Axis;
-use crate::strategy::{Forecast, Horizon, NoForecast, View, forecast};
+use crate::strategy::View;
 
 /// The share of the spread of values that a full run's worth of cost must bring, where no price is given: a thousandth.
 ///
@@ -55,7 +57,7 @@ impl StopRules {
         if self.price.is_none() && self.price_share.is_none() {
             return None;
         }
-        let n = looked_at(state.account().charges().len());
+        let n = looked_at(state.account().counted().count());
         let told = state.told_trials(n);
         let values = told.iter().filter(|trial| trial.value().is_some()).count();
         let least = LEAST_VALUES.max(2 * state.space.params().len().min(MOST_PARAMS));
@@ -114,9 +116,9 @@ pub(super) fn looked_at(told: usize) -> usize {
 
 /// What was spent until the first `n` trials told since gains were worth their cost, what was gained since then, and the doubt that follows.
 fn drought(state: &State, n: usize, price: f64, grace: f64) -> Option<(f64, f64, f64)> {
-    let charges = state.account().charges().get(..n)?;
+    let charges: Vec<&Charge> = state.account().counted().take(n).collect();
     let (last, mut longest) = (charges.last()?, (0.0, 0.0));
-    for charge in charges {
+    for charge in &charges {
         // Bests only get better, so that the distance is the gain in either direction.
         let (Some(then), Some(now)) = (charge.best, last.best) else { continue };
         let (gain, spent) = ((then - now).abs(), last.cumulative - charge.cumulative);

@@ -198,11 +198,11 @@ impl Fit {
         if let Some(warm) = &self.warm {
             check_hyper(warm, dim)?;
         }
-        if let Some(stray) = self.priors.and_then(|priors| priors.stray)
-            && !(stray.is_finite() && stray > 0.0)
+        if let Some(spread) = self.priors.and_then(|priors| priors.lengthscale_spread)
+            && !(spread.is_finite() && spread > 0.0)
         {
-            let (name, must) = ("stray of the priors", "finite and positive");
-            return Err(SurrogateError::BadHyper { name, value: stray, must });
+            let (name, must) = ("lengthscale spread of the priors", "finite and positive");
+            return Err(SurrogateError::BadHyper { name, value: spread, must });
         }
         for prior in self.priors.iter().flat_map(|priors| [priors.lengthscale, priors.noise_variance]) {
             for (name, value, fits) in [

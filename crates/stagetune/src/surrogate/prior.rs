@@ -29,7 +29,7 @@ pub struct Priors {
     pub lengthscale: LogNormal,
     /// If there: lengthscales are relatives. The prior above is on their geometric mean, and the logarithm of each strays from its
     /// own by this standard deviation. A handful of points cannot tell a coordinate that does not matter from one that was hardly moved.
-    pub stray: Option<f64>,
+    pub lengthscale_spread: Option<f64>,
     /// On the noise variance.
     pub noise_variance: LogNormal,
 }
@@ -44,7 +44,7 @@ impl Priors {
                 location: std::f64::consts::SQRT_2 + 0.5 * (dim.max(1) as f64).ln(),
                 spread: 3.0_f64.sqrt(),
             },
-            stray: None,
+            lengthscale_spread: None,
             noise_variance: LogNormal { location: -4.0, spread: 1.0 },
         }
     }
@@ -60,16 +60,16 @@ impl Priors {
         let is_kin = |d: usize| !strangers.get(d).copied().unwrap_or(false);
         let kin = || logs.iter().enumerate().filter(move |(d, _)| is_kin(*d)).map(|(_, log)| log);
         let count = kin().count() as f64;
-        let common = self.stray.filter(|_| count > 1.0).map(|stray| {
+        let common = self.lengthscale_spread.filter(|_| count > 1.0).map(|spread| {
             let mean = kin().sum::<f64>() / count;
-            (stray, mean, prior.log_density(mean))
+            (spread, mean, prior.log_density(mean))
         });
         logs.iter().enumerate().map(move |(d, &log)| match common.filter(|_| is_kin(d)) {
             None => prior.log_density(log),
             // The mean moves with every logarithm, too, but deviations from it sum to nothing.
-            Some((stray, mean, (density, slope))) => {
-                let z = (log - mean) / stray;
-                (density / count - 0.5 * z * z, slope / count - z / stray)
+            Some((spread, mean, (density, slope))) => {
+                let z = (log - mean) / spread;
+                (density / count - 0.5 * z * z, slope / count - z / spread)
             }
         })
     }
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn relatives_share_a_prior_and_the_derivatives_are_right() {
-        let kin = Priors { stray: Some(0.3), ..Priors::dimension_scaled(3) };
+        let kin = Priors { lengthscale_spread: Some(0.3), ..Priors::dimension_scaled(3) };
         let total = |priors: &Priors, logs: &[f64]| {
             priors.each_lengthscale(logs, &[]).map(|term| term.0).sum::<f64>()
         };
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_stranger_among_relatives_has_a_prior_of_its_own() {
-        let kin = Priors { stray: Some(0.3), ..Priors::dimension_scaled(3) };
+        let kin = Priors { lengthscale_spread: Some(0.3), ..Priors::dimension_scaled(3) };
         let logs = [0.1, 5.0, 0.3];
         let with: Vec<(f64, f64)> = kin.each_lengthscale(&logs, &[false, true]).collect();
         assert_eq!(with[1], kin.lengthscale.log_density(5.0));

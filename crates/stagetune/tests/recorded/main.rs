@@ -4,7 +4,7 @@
 //! bit, on others to 1e-9. `RECORD=1 cargo test --test recorded` writes the logs anew; a change of a proposal is then in the diff, to be explained.
 
 // Clippy lets tests unwrap and panic but not the helpers beside them.
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods)]
 
 mod compare;
 mod drive;

@@ -1,6 +1,6 @@
 //! What trials are charged.
 
-use stagetune::space::{Cost, CostModel};
+use stagetune::space::{Cost, CostModel, StageSet};
 use stagetune::study::{MovementRegret, Study};
 
 use crate::script::*;
@@ -42,7 +42,7 @@ fn a_failure_is_charged_up_to_the_module_that_broke() {
         step(&mut study, 0.0);
         step(&mut study, 0.0);
         assert_eq!(costs(&study), expected);
-        assert_eq!(study.account().charges()[0].movement.runs, [true, true, false]);
+        assert_eq!(study.account().charges()[0].movement.runs, StageSet::first(2));
     }
 }
 

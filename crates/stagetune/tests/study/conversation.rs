@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use stagetune::space::{CostModel, Module, Param, Space};
 use stagetune::strategy::{Random, StrategyError};
 use stagetune::study::{Direction, Event, Study, StudyError};
-use stagetune::trial::{Proposed, Trial, TrialId};
+use stagetune::trial::{End, Proposed, Trial, TrialId};
 
 use crate::script::*;
 
@@ -78,14 +78,20 @@ fn a_number_is_enough_to_tell_an_outcome() {
     study.tell_value(ids[0], 0.5).unwrap();
     study.tell_failure(ids[1], "killed").unwrap();
     assert_eq!(study.open().count(), 0);
-    assert!(matches!(study.events().last(), Some(Event::Failed { reason, .. }) if reason == "killed"));
+    let Some(Event::Ended { end: End::Failed { reason, .. }, .. }) = study.events().last() else {
+        panic!("the last event is that of the failure");
+    };
+    assert_eq!(reason, "killed");
     assert_eq!(study.tell_failure(ids[0], "late"), Err(StudyError::Closed { id: ids[0] }));
 }
 
 #[test]
 fn whoever_maximises_sees_the_own_values_and_the_strategy_sees_minimised_ones() {
-    let (study, seen) = watched(given(), &[[0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0]]);
-    let mut study = study.direction(Direction::Maximize).unwrap();
+    let (space, viewed) = (given(), Arc::<Mutex<Vec<String>>>::default());
+    let points = (0..4).map(|a| point(&space, [a, 0, 0])).collect();
+    let script =
+        Script { points, refuses: None, says: None, seen: Arc::default(), viewed: Arc::clone(&viewed) };
+    let mut study = Study::new(space, Box::new(script)).direction(Direction::Maximize).unwrap();
     for value in [0.25, 0.75, 0.0] {
         step(&mut study, value);
     }
@@ -95,8 +101,12 @@ fn whoever_maximises_sees_the_own_values_and_the_strategy_sees_minimised_ones() 
     assert_eq!(values, [Some(0.25), Some(0.75), Some(0.0), None]);
     let bests: Vec<Option<f64>> = study.account().charges().iter().map(|charge| charge.best).collect();
     assert_eq!(bests, [Some(0.25), Some(0.75), Some(0.75)]);
-    assert!(matches!(study.events()[4], Event::Observed { value: 0.75, .. }));
-    let last = seen.lock().unwrap().last().unwrap().clone();
+    let reported = study.events().iter().filter_map(|event| match event {
+        Event::Reported { report, .. } => report.metrics.get("value").copied(),
+        _ => None,
+    });
+    assert_eq!(reported.collect::<Vec<_>>(), [0.25, 0.75, 0.0]);
+    let last = viewed.lock().unwrap().last().unwrap().clone();
     for value in ["value: -0.25", "value: -0.75", "value: -0.0"] {
         assert!(last.contains(value), "{last}");
     }
@@ -133,7 +143,8 @@ fn a_strategy_that_errs_leaves_the_study_as_it_was() {
 
     let space = given();
     let points = (0..3).map(|a| point(&space, [a, 0, 0])).collect();
-    let script = Script { points, refuses: Some(1), says: None, seen: Arc::new(Mutex::new(Vec::new())) };
+    let script =
+        Script { points, refuses: Some(1), says: None, seen: Arc::default(), viewed: Arc::default() };
     let mut study = Study::new(space, Box::new(script));
     let open = study.ask().unwrap();
     let before = facts(&study);
@@ -151,6 +162,7 @@ fn a_proposal_that_the_space_does_not_allow_is_refused() {
         refuses: None,
         says: None,
         seen: Arc::default(),
+        viewed: Arc::default(),
     };
     let mut study = Study::new(given(), Box::new(foreign));
     assert!(matches!(study.ask(), Err(StudyError::Space(_))));
@@ -165,7 +177,8 @@ fn a_proposal_that_the_space_does_not_allow_is_refused() {
 fn a_proposal_that_no_event_can_hold_is_refused() {
     let space = given();
     let points = vec![point(&space, [0, 0, 0])];
-    let script = Script { points, refuses: None, says: Some(f64::NAN), seen: Arc::default() };
+    let script =
+        Script { points, refuses: None, says: Some(f64::NAN), seen: Arc::default(), viewed: Arc::default() };
     let mut study = Study::new(space, Box::new(script));
     let error = study.ask().unwrap_err().to_string();
     assert!(error.contains("expected_cost = NaN"), "{error}");
@@ -182,7 +195,7 @@ fn options_are_fixed_once_the_study_has_begun() {
     assert!(matches!(begun().direction(Direction::Maximize), Err(StudyError::Begun { .. })));
     assert!(matches!(begun().cost_model(CostModel::Cache), Err(StudyError::Begun { .. })));
     assert!(matches!(begun().stop(Default::default()), Err(StudyError::Begun { .. })));
-    assert!(matches!(begun().label("x", 1, ""), Err(StudyError::Begun { .. })));
+    assert!(matches!(begun().label(Default::default()), Err(StudyError::Begun { .. })));
     assert!(matches!(begun().replay([]), Err(StudyError::Begun { .. })));
 }
 

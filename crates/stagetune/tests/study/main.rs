@@ -5,7 +5,9 @@
 
 mod account;
 mod conversation;
+mod events;
 mod replay;
 mod script;
+mod seeds;
 mod stopping;
 mod worth;

@@ -1,12 +1,12 @@
 //! Events: written, read, and lived through again.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use stagetune::space::{Cost, CostModel, Module, Param, Space};
-use stagetune::strategy::Random;
+use stagetune::strategy::{Identity, Random};
 use stagetune::study::{Direction, Event, FORMAT, StopRules, Study, StudyError};
-use stagetune::trial::{Trial, TrialId};
+use stagetune::trial::{End, StageReport, Trial, TrialId};
 
 use crate::script::*;
 
@@ -20,9 +20,18 @@ fn mixed() -> Space {
     Space::new([first, second, third]).unwrap().forbid("x > 0.5 and n < 3").unwrap()
 }
 
+/// A label with one option, if there is one.
+fn named(name: &str, seed: u64, option: &str) -> Identity {
+    let mut options = serde_json::Map::new();
+    if !option.is_empty() {
+        options.insert("pace".into(), option.into());
+    }
+    Identity { name: name.into(), seed, options }
+}
+
 fn random(direction: Direction, model: CostModel) -> Study {
     let study = Study::new(mixed(), Box::new(Random::new(11)));
-    study.direction(direction).unwrap().cost_model(model).unwrap().label("random", 11, "").unwrap()
+    study.direction(direction).unwrap().cost_model(model).unwrap().label(named("random", 11, "")).unwrap()
 }
 
 fn through_json(events: &[Event]) -> Vec<Event> {
@@ -134,7 +143,7 @@ fn a_study_continues_under_other_rules() {
 #[test]
 fn events_are_lines_that_a_person_can_read() {
     let script = [[0, 0, 0], [1, 0, 0], [2, 0, 0]];
-    let mut study = scripted(given(), &script).label("script", 7, "slow").unwrap();
+    let mut study = scripted(given(), &script).label(named("script", 7, "slow")).unwrap();
     let trial = study.ask().unwrap();
     study.tell(trial.observe(0.1).unwrap()).unwrap();
     let trial = study.ask().unwrap();
@@ -142,25 +151,38 @@ fn events_are_lines_that_a_person_can_read() {
     let lines: Vec<String> = study.events().iter().map(|e| serde_json::to_string(e).unwrap()).collect();
     let version = env!("CARGO_PKG_VERSION");
     let started = format!(
-        r#"{{"event":"started","format":1,"lambo":"{version}","strategy":"script","seed":7,"options":"slow","direction":"minimize","cost_model":"previous","space":"module first, cost 100.0\nparam a, int 0 to 9 step 1\n"#
+        r#"{{"event":"started","format":2,"release":"{version}","strategy":{{"name":"script","seed":7,"options":{{"pace":"slow"}}}},"objectives":{{"goals":[{{"metric":"value","direction":"minimize"}}]}},"cost_model":"previous","space":{{"stages":[{{"name":"first","cost":{{"given":100.0}},"params":[{{"name":"a","kind":"int","low":0,"high":9,"step":1}}]}},"#
     );
     assert!(lines[0].starts_with(&started), "{}", lines[0]);
     assert!(
         lines[1].starts_with(r#"{"event":"asked","trial":0,"proposal":{"point":{"a":0,"b":0,"c":0},"why":{"#)
     );
-    assert_eq!(lines[2], r#"{"event":"observed","trial":0,"value":0.1}"#);
     assert_eq!(
-        lines[4],
-        r#"{"event":"failed","trial":1,"reason":"disk full","finished":1,"stages":[2.5,1.0,null]}"#
+        lines[2..4],
+        [
+            r#"{"event":"reported","trial":0,"stage":"third","report":{"how":"ran","metrics":{"value":0.1}}}"#,
+            r#"{"event":"ended","trial":0,"end":{"how":"finished"},"cost":111.0}"#,
+        ]
+    );
+    assert_eq!(
+        lines[5..],
+        [
+            r#"{"event":"reported","trial":1,"stage":"first","report":{"how":"ran","cost":2.5}}"#,
+            r#"{"event":"reported","trial":1,"stage":"second","report":{"how":"failed","cost":1.0}}"#,
+            r#"{"event":"ended","trial":1,"end":{"how":"failed","finished":1,"reason":"disk full"},"cost":3.5}"#,
+        ]
     );
     let trial = study.ask().unwrap();
     study.tell(trial.fail("killed").broken_in(2)).unwrap();
     let last = serde_json::to_string(study.events().last().unwrap()).unwrap();
-    assert_eq!(last, r#"{"event":"failed","trial":2,"reason":"killed","finished":0,"broke":2}"#);
-    let again = scripted(given(), &script).label("script", 7, "slow").unwrap();
+    assert_eq!(
+        last,
+        r#"{"event":"ended","trial":2,"end":{"how":"failed","stage":"third","finished":0,"reason":"killed"},"cost":100.0}"#
+    );
+    let again = scripted(given(), &script).label(named("script", 7, "slow")).unwrap();
     assert_eq!(again.replay(study.events().to_vec()).unwrap().events(), study.events());
-    assert_eq!(study.events_since(4).len(), 3);
-    assert!(study.events_since(7).is_empty() && study.events_since(usize::MAX).is_empty());
+    assert_eq!(study.events_since(8).len(), 2);
+    assert!(study.events_since(10).is_empty() && study.events_since(usize::MAX).is_empty());
 }
 
 #[test]
@@ -170,7 +192,13 @@ fn a_whole_number_stands_for_a_float_that_another_tool_shortened() {
     let new = |points| {
         Study::new(
             space.clone(),
-            Box::new(Script { points, refuses: None, says: None, seen: Arc::new(Mutex::default()) }),
+            Box::new(Script {
+                points,
+                refuses: None,
+                says: None,
+                seen: Arc::default(),
+                viewed: Arc::default(),
+            }),
         )
     };
     let mut study = new(points);
@@ -188,9 +216,9 @@ fn events_of_another_study_are_refused_with_what_differs() {
     let refused = |study: Study| study.replay(events.clone()).unwrap_err().to_string();
     let new = || Study::new(mixed(), Box::new(Random::new(11)));
     let cases = [
-        (new().label("lambo", 11, "").unwrap(), "strategy is `random`, but here it is `lambo`"),
-        (new().label("random", 12, "").unwrap(), "seed is `11`, but here it is `12`"),
-        (new().label("random", 11, "x").unwrap(), "options is `random seed 11`, but here it is `x`"),
+        (new().label(named("lambo", 11, "")).unwrap(), "strategy is `random`, but here it is `lambo`"),
+        (new().label(named("random", 12, "")).unwrap(), "seed is `11`, but here it is `12`"),
+        (new().label(named("random", 11, "x")).unwrap(), "options is "),
         (
             random(Direction::Maximize, CostModel::Previous),
             "direction is `minimize`, but here it is `maximize`",
@@ -198,7 +226,7 @@ fn events_of_another_study_are_refused_with_what_differs() {
         (random(Direction::Minimize, CostModel::Cache), "cost model is `previous`, but here it is `cache`"),
         (
             Study::new(mixed().forbid("y > 4").unwrap(), Box::new(Random::new(11)))
-                .label("random", 11, "")
+                .label(named("random", 11, ""))
                 .unwrap(),
             "space is at its end, but here it is `forbid y > 4`",
         ),
@@ -209,11 +237,11 @@ fn events_of_another_study_are_refused_with_what_differs() {
         assert!(error.contains("make it the same, or begin a new study"), "{error}");
     }
     let mut later = events.clone();
-    if let Event::Started { format, release, .. } = &mut later[0] {
-        (*format, *release) = (FORMAT + 1, "9.0.0".into());
+    if let Event::Started(started) = &mut later[0] {
+        (started.format, started.release) = (FORMAT + 1, "9.0.0".into());
     }
     let error = random(Direction::Minimize, CostModel::Previous).replay(later).unwrap_err().to_string();
-    assert!(error.contains("format 2") && error.contains("stagetune 9.0.0 or later"), "{error}");
+    assert!(error.contains("format 3") && error.contains("stagetune 9.0.0 or later"), "{error}");
 }
 
 #[test]
@@ -231,26 +259,34 @@ fn events_that_do_not_follow_each_other_are_refused_with_their_position() {
         events.insert(at, event);
         events
     };
-    let observed = |trial: u64| Event::Observed { trial: TrialId::new(trial), value: 1.0, stages: vec![] };
+    let ended = |trial: u64| Event::Ended { trial: TrialId::new(trial), end: End::Finished, cost: None };
 
     assert_eq!(refused(events[1..].to_vec()), (0, StudyError::NotStarted));
     assert_eq!(refused(with(2, events[0].clone())), (2, StudyError::StartedTwice));
     let out_of_order = StudyError::OutOfOrder { expected: TrialId::new(1), found: TrialId::new(0) };
-    assert_eq!(refused(with(3, events[1].clone())), (3, out_of_order));
-    assert_eq!(refused(with(3, observed(0))), (3, StudyError::Closed { id: TrialId::new(0) }));
+    assert_eq!(refused(with(4, events[1].clone())), (4, out_of_order));
+    assert_eq!(refused(with(4, ended(0))), (4, StudyError::Closed { id: TrialId::new(0) }));
     let unknown = StudyError::UnknownTrial { id: TrialId::new(9), asked: 2 };
-    assert_eq!(refused(with(4, observed(9))), (4, unknown));
-    let stages = Event::Observed { trial: TrialId::new(1), value: 1.0, stages: vec![Some(-1.0)] };
-    assert!(matches!(refused(with(4, stages)), (4, StudyError::Trial(_))));
+    assert_eq!(refused(with(5, ended(9))), (5, unknown));
+    let report = |stage: &str, cost| Event::Reported {
+        trial: TrialId::new(1),
+        stage: stage.into(),
+        report: StageReport::ran(Some(cost)),
+    };
+    assert!(matches!(refused(with(5, report("first", -1.0))), (5, StudyError::Report { .. })));
+    assert!(matches!(refused(with(5, report("fourth", 1.0))), (5, StudyError::UnknownStage { .. })));
+    let twice = [&events[..], &[report("first", 1.0), report("first", 1.0)]].concat();
+    assert!(matches!(refused(twice), (6, StudyError::ReportedTwice { .. })));
+    assert!(matches!(refused(with(5, ended(1))), (5, StudyError::NoValue { .. })));
 
     let mut outside = events.clone();
-    outside[3] =
-        serde_json::from_str(&serde_json::to_string(&events[3]).unwrap().replace(r#""a":1"#, r#""a":10"#))
+    outside[4] =
+        serde_json::from_str(&serde_json::to_string(&events[4]).unwrap().replace(r#""a":1"#, r#""a":10"#))
             .unwrap();
     let (position, problem) = refused(outside);
     assert_eq!(
         (position, problem.to_string()),
-        (3, "parameter `a` cannot be 10; give a whole number from 0 to 9".into())
+        (4, "parameter `a` cannot be 10; give a whole number from 0 to 9".into())
     );
 }
 

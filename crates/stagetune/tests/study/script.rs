@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use stagetune::space::{Cost, Module, Param, Point, Space};
-use stagetune::strategy::{Proposal, Source, Strategy, StrategyError, View, Why};
+use stagetune::strategy::{Past, Proposal, Source, Strategy, StrategyError, View, Why};
 use stagetune::study::Study;
 use stagetune::trial::Proposed;
 
 /// Proposes its points in turn, then errs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Script {
     pub points: Vec<Point>,
     /// The trial that it refuses to accept.
@@ -17,10 +17,13 @@ pub struct Script {
     pub says: Option<f64>,
     /// What it saw whenever it accepted.
     pub seen: Arc<Mutex<Vec<String>>>,
+    /// What it saw whenever it proposed.
+    pub viewed: Arc<Mutex<Vec<String>>>,
 }
 
 impl Strategy for Script {
     fn propose(&self, view: &View<'_>) -> Result<Proposal, StrategyError> {
+        self.viewed.lock().unwrap().push(format!("{view:?}"));
         let point = self.points.get(view.trials.len()).ok_or(StrategyError::Exhausted)?.clone();
         let movement = view.movement(&point).ok();
         let why = Why {
@@ -35,12 +38,16 @@ impl Strategy for Script {
         Ok(Proposal::new(point, why))
     }
 
-    fn accept(&mut self, view: &View<'_>, proposal: &Proposal) -> Result<(), StrategyError> {
-        if self.refuses == Some(view.trials.len()) {
+    fn accept(&mut self, past: &Past<'_>, proposal: &Proposal) -> Result<(), StrategyError> {
+        if self.refuses == Some(past.trials()) {
             return Err(StrategyError::Exhausted);
         }
-        self.seen.lock().unwrap().push(format!("{view:?} {proposal:?}"));
+        self.seen.lock().unwrap().push(format!("{past:?} {proposal:?}"));
         Ok(())
+    }
+
+    fn boxed(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
     }
 }
 
@@ -70,7 +77,7 @@ pub fn scripted(space: Space, points: &[[i64; 3]]) -> Study {
 pub fn watched(space: Space, points: &[[i64; 3]]) -> (Study, Arc<Mutex<Vec<String>>>) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let points = points.iter().map(|p| point(&space, *p)).collect();
-    let script = Script { points, refuses: None, says: None, seen: seen.clone() };
+    let script = Script { points, refuses: None, says: None, seen: seen.clone(), viewed: Arc::default() };
     (Study::new(space, Box::new(script)), seen)
 }
 

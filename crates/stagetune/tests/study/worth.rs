@@ -2,8 +2,8 @@
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use stagetune::forecast::Horizon;
 use stagetune::space::{Batch, Cost, CostModel, Module, Param, Space};
-use stagetune::strategy::Horizon;
 use stagetune::study::{Direction, Event, StopReason, StopRules, Study, StudyError};
 use stagetune::surrogate::{Family, GaussianProcess, Hyper};
 
@@ -100,9 +100,8 @@ fn a_study_that_stopped_has_stopped_after_a_restart_too_and_not_before() {
     let again = study(&space, rules).replay(played.events().to_vec()).unwrap();
     assert_eq!(again.stopped(), reason);
     // Neither did it stop at any trial before, wherever the process was killed.
-    let told: Vec<usize> = (0..played.events().len())
-        .filter(|&i| matches!(played.events()[i], Event::Observed { .. }))
-        .collect();
+    let told: Vec<usize> =
+        (0..played.events().len()).filter(|&i| matches!(played.events()[i], Event::Ended { .. })).collect();
     for &at in told.iter().rev().skip(1).step_by(3) {
         let part = study(&space, rules).replay(played.events()[..=at].to_vec()).unwrap();
         assert_eq!(part.stopped(), None, "after event {at}");

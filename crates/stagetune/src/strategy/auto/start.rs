@@ -13,13 +13,13 @@
 //! behind it and none has succeeded. In a graph a module is drawn with those that it feeds, the other branches stay and have their turn later.
 //! Failed trials do not count as points. While all values are the same there is nothing to model, and the start goes on.
 
-use super::super::design::quasi_random;
-use super::super::fresh::{away_from_open, within};
-use super::super::stage_cost::StageCosts;
-use super::super::stream::{Purpose, seed_of, stream};
-use super::super::{StrategyError, View};
-use super::pace;
-use crate::space::{Batch, Point, Space, SpaceError, Value, Wiring};
+use super::trial_overhead;
+use crate::space::{Batch, Point, Space, SpaceError, StageSet, Value, Wiring};
+use crate::strategy::parts::design::quasi_random;
+use crate::strategy::parts::fresh::{away_from_open, within};
+use crate::strategy::parts::stage_cost::StageCosts;
+use crate::strategy::parts::stream::{Purpose, seed_of, stream};
+use crate::strategy::{StrategyError, View};
 use crate::trial::{Failed, Trial};
 
 /// The most draws of a module for each draw of the one before it: later ones tell less than another draw of that would.
@@ -38,10 +38,10 @@ const FEWEST: usize = 4;
 const ENOUGH: usize = 10;
 
 /// The most points: with many modules of very different costs strides multiply.
-const MOST_POINTS: usize = 24;
+const LONGEST_START: usize = 24;
 
 /// Trials that may fail behind a draw while none succeeds.
-const PATIENCE: usize = 2;
+const MOST_FAILURES: usize = 2;
 
 /// Further draws that are looked at where a point was tried already.
 const ATTEMPTS: usize = 32;
@@ -76,11 +76,11 @@ impl Drawn {
 
     /// Takes note that `first` and what it feeds were drawn for a trial.
     pub(super) fn draw_from(&mut self, first: usize, wiring: &Wiring, modules: usize) {
-        let drawn: Vec<bool> = (0..modules).map(|m| self.with(wiring, first, m)).collect();
+        let drawn: StageSet = (0..modules).filter(|&m| self.with(wiring, first, m)).collect();
         self.draws.resize(modules, 0);
         self.kept.resize(modules, 0);
-        for (m, drawn) in drawn.into_iter().enumerate() {
-            if drawn {
+        for m in 0..modules {
+            if drawn.contains(m) {
                 self.draws[m] += 1;
                 self.kept[m] = 0;
             }
@@ -112,7 +112,7 @@ impl Start {
             let stride = next.map(|&next| {
                 let ratio = from(m) / from(next);
                 let behind = if ratio.is_nan() { 1.0 } else { SHARE * ratio };
-                let most = MOST_BEHIND.min(MOST_POINTS / (FIRST_DRAWS * strides[next])).max(1);
+                let most = MOST_BEHIND.min(LONGEST_START / (FIRST_DRAWS * strides[next])).max(1);
                 // A cast of what is too large is the largest.
                 strides[next] * (behind.round() as usize).clamp(1, most)
             });
@@ -132,7 +132,9 @@ impl Start {
         let mut values = view.trials.iter().filter_map(Trial::value);
         let first = values.next();
         let differ = values.any(|value| Some(value) != first);
-        differ && view.trials.iter().filter(|trial| !trial.is_failed()).count() >= self.points
+        differ
+            && view.trials.iter().filter(|trial| trial.is_open() || trial.value().is_some()).count()
+                >= self.points
     }
 
     /// The next point and the first module that is drawn for it, or the number of modules where all are; `None` if nothing that was not tried is found.
@@ -163,7 +165,7 @@ impl Start {
     /// Whether the budget pays for a draw of module `first` and of what it feeds.
     fn is_affordable(&self, view: &View<'_>, drawn: &Drawn, first: usize) -> bool {
         let run = self.costs.iter().enumerate().filter(|(m, _)| drawn.with(&self.wiring, first, *m));
-        pace::pays_for(view, run.map(|(_, cost)| cost).sum())
+        trial_overhead::pays_for(view, run.map(|(_, cost)| cost).sum())
     }
 
     /// The module that is drawn anew: the earliest whose draw has been kept long enough or has failed, and at the latest the last one. Of several branches one that
@@ -201,12 +203,10 @@ impl Start {
             feeding.or_else(|| tunable(space).next())
         };
         // What broke elsewhere says nothing about what this module made.
-        let breaks = behind().filter_map(|trial| match trial {
-            Trial::Failed(failed) => blamed(failed),
-            _ => None,
-        });
+        let breaks = behind()
+            .filter_map(|trial| if let Trial::Failed(failed) = trial { blamed(failed) } else { None });
         let breaks: Vec<usize> = breaks.filter(|&broke| self.wiring.feeds(m, broke)).collect();
-        let vain = breaks.len() >= PATIENCE && !behind().any(|trial| trial.value().is_some());
+        let vain = breaks.len() >= MOST_FAILURES && !behind().any(|trial| trial.value().is_some());
         vain || breaks.contains(&m)
     }
 
@@ -249,7 +249,10 @@ impl Start {
             }
         }
         let point = match previous {
-            Some(previous) => space.decode_keeping(previous, |m| !is_drawn(m) && m < keep, &u)?,
+            Some(previous) => {
+                let keeps: StageSet = (0..keep).filter(|&m| !is_drawn(m)).collect();
+                space.decode_keeping(previous, &keeps, &u)?
+            }
             None => space.decode(&u)?,
         };
         away_from_open(view, point, &mut stream(seed, Purpose::Chance, index as u64))

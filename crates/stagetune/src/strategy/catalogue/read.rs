@@ -2,53 +2,76 @@
 
 use serde_json::{Map, Value};
 
-use super::describe::takes;
-use super::kinds::Kind;
 use crate::strategy::StrategyError;
+use crate::strategy::descriptor::Descriptor;
+use crate::strategy::identity::sorted;
 
-/// Options that are maps of options: what is given of them replaces theirs and leaves the others.
-pub(super) const GROUPS: [&str; 4] = ["model", "effort", "abandon", "growth"];
-
-/// Options that can be switched off.
-const SWITCHES: [&str; 6] = ["refresh_every", "growth", "abandon", "theory", "rival", "stray"];
-
-/// What switches them off; TOML has no null.
+/// What switches an option off; TOML has no null.
 const OFF: &str = "none";
 
-/// The options of `kind` with those that are given in their place.
-pub(super) fn overridden(
-    strategy: &str,
-    kind: Kind,
+/// All options of a strategy with those that are given in their place, keys sorted.
+pub(super) fn completed(
+    descriptor: &Descriptor,
     given: &Map<String, Value>,
-) -> Result<Kind, StrategyError> {
-    let mut reader = Reader { strategy, options: kind.write().unwrap_or_default(), kind };
-    for (name, value) in given {
+) -> Result<Map<String, Value>, StrategyError> {
+    let mut reader = Reader::new(descriptor)?;
+    for (given_name, value) in given {
+        let name = &reader.present_name(&[given_name]);
+        if name != given_name && given.contains_key(name) {
+            let problem = format!("it is given twice, also as `{given_name}`; give it once");
+            return Err(reader.refused(name.clone(), problem));
+        }
         match value {
-            Value::Object(inner) if reader.is_group(name) => {
+            Value::Object(inner) if reader.is_open_group(name) => {
                 for (part, value) in inner {
-                    reader.set(&[name, part], value.clone())?;
+                    let part = reader.present_name(&[name, part]);
+                    reader.set(&[name, &part], value.clone())?;
                 }
             }
-            value if SWITCHES.contains(&name.as_str()) && *value == OFF => {
-                reader.set(&[name], Value::Null)?
-            }
+            value if *value == OFF && reader.can_be_switched_off(name) => reader.set(&[name], Value::Null)?,
             value => reader.set(&[name], value.clone())?,
         }
     }
-    Ok(reader.kind)
+    match reader.options {
+        Value::Object(options) => Ok(sorted(options)),
+        _ => Ok(Map::new()),
+    }
 }
 
 /// Options as they are read.
-struct Reader<'a> {
-    strategy: &'a str,
+pub(super) struct Reader<'a> {
+    descriptor: &'a Descriptor,
+    /// All of them, as they are so far.
     options: Value,
-    kind: Kind,
 }
 
-impl Reader<'_> {
-    /// Whether an option is a map of options that is not switched off.
-    fn is_group(&self, name: &str) -> bool {
-        GROUPS.contains(&name) && self.options.get(name).is_some_and(Value::is_object)
+impl<'a> Reader<'a> {
+    /// At the defaults of a strategy.
+    pub(super) fn new(descriptor: &'a Descriptor) -> Result<Self, StrategyError> {
+        let refused = |error: serde_json::Error| StrategyError::Given {
+            strategy: descriptor.name.to_owned(),
+            option: "options".to_owned(),
+            problem: error.to_string(),
+        };
+        Ok(Self { descriptor, options: (descriptor.defaults)().map_err(refused)? })
+    }
+
+    /// Options and their values so far.
+    pub(super) fn values(&self) -> impl Iterator<Item = (&String, &Value)> {
+        self.options.as_object().into_iter().flatten()
+    }
+
+    /// Whether an option is a table of options that is not switched off.
+    pub(super) fn is_open_group(&self, name: &str) -> bool {
+        self.descriptor.is_group(name) && self.options.get(name).is_some_and(Value::is_object)
+    }
+
+    /// Whether an option is one that need not have a value.
+    pub(super) fn can_be_switched_off(&self, name: &str) -> bool {
+        let mut options = self.options.clone();
+        let Some(place) = find(&mut options, &[name]) else { return false };
+        *place = Value::Null;
+        (self.descriptor.rewrite)(options).is_ok()
     }
 
     /// Gives one option its value, if it exists and the value fits.
@@ -56,15 +79,40 @@ impl Reader<'_> {
         let mut options = self.options.clone();
         let Some(place) = find(&mut options, path) else { return Err(self.unknown(path)) };
         *place = value.clone();
-        match self.kind.read(options.clone()) {
-            Ok(kind) => (self.kind, self.options) = (kind, options),
+        match (self.descriptor.rewrite)(options) {
+            Ok(options) => self.options = options,
             Err(error) => {
                 let name = path.join(".");
-                let problem = format!("{value} does not fit ({error}); give {}", takes(self.strategy, &name));
+                let takes = self.descriptor.text(&name).map_or("another value", |text| text.takes);
+                let problem = format!("{value} does not fit ({error}); give {takes}");
                 return Err(self.refused(name, problem));
             }
         }
         Ok(())
+    }
+
+    /// The present name of an option that may be given under an earlier one (`#[serde(alias)]`).
+    ///
+    /// A field and its alias are refused together as duplicates, so the field that an alias stands for is the
+    /// only one that can be taken out for it.
+    fn present_name(&self, path: &[&str]) -> String {
+        let Some((given, groups)) = path.split_last() else { return String::new() };
+        let mut options = self.options.clone();
+        let group = find(&mut options, groups).and_then(|group| group.as_object());
+        let names: Vec<String> = group.into_iter().flat_map(|group| group.keys().cloned()).collect();
+        if names.iter().any(|name| name == given) {
+            return (*given).to_owned();
+        }
+        let stands_for = |name: &String| {
+            let mut options = self.options.clone();
+            if let Some(group) = find(&mut options, groups).and_then(Value::as_object_mut)
+                && let Some(value) = group.remove(name)
+            {
+                group.insert((*given).to_owned(), value);
+            }
+            (self.descriptor.rewrite)(options).is_ok()
+        };
+        names.into_iter().find(stands_for).unwrap_or_else(|| (*given).to_owned())
     }
 
     fn unknown(&self, path: &[&str]) -> StrategyError {
@@ -86,7 +134,7 @@ impl Reader<'_> {
     }
 
     fn refused(&self, option: String, problem: String) -> StrategyError {
-        StrategyError::Given { strategy: self.strategy.to_owned(), option, problem }
+        StrategyError::Given { strategy: self.descriptor.name.to_owned(), option, problem }
     }
 }
 

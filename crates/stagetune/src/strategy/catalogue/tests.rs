@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::*;
 use crate::space::{Cost, Module, Param};
+use crate::strategy::Identity;
 
 fn space() -> Space {
     let module = |name: &str, param: &str| {
@@ -12,21 +13,21 @@ fn space() -> Space {
     Space::new([module("first", "a"), module("second", "b"), module("third", "c")]).unwrap()
 }
 
-fn settings(name: &str, options: Value) -> Result<String, String> {
+fn identity(name: &str, options: Value) -> Result<Identity, String> {
     let Value::Object(options) = options else { panic!("options are a map") };
-    configured(name, &space(), &options, 7).map(|s| s.settings()).map_err(|error| error.to_string())
+    configured(name, &space(), &options, 7).map(|s| s.identity()).map_err(|error| error.to_string())
 }
 
-fn default(name: &str) -> String {
-    by_name(name, &space(), 7).unwrap().settings()
+fn default(name: &str) -> Identity {
+    by_name(name, &space(), 7).unwrap().identity()
 }
 
 #[test]
 fn defaults_written_and_read_again_are_the_defaults() {
     for name in NAMES {
-        assert_eq!(settings(name, json!({})).unwrap(), default(name));
-        let written = Kind::of(name).unwrap().write().unwrap();
-        assert_eq!(settings(name, written).unwrap(), default(name), "{name}");
+        assert_eq!(identity(name, json!({})).unwrap(), default(name));
+        let written = (descriptor(name).unwrap().defaults)().unwrap();
+        assert_eq!(identity(name, written).unwrap(), default(name), "{name}");
     }
 }
 
@@ -46,7 +47,7 @@ fn every_option_is_described_and_can_be_given_alone() {
             for part in option.name.rsplit('.') {
                 given = json!({ part: given });
             }
-            assert_eq!(settings(name, given).as_deref(), Ok(&*default(name)), "{}", option.name);
+            assert_eq!(identity(name, given), Ok(default(name)), "{}", option.name);
         }
     }
 }
@@ -58,8 +59,8 @@ fn what_is_given_replaces_that_alone() {
     expected.model.family = crate::surrogate::Family::Matern32;
     expected.design = crate::strategy::Design::Sobol(10);
     expected.alpha = crate::strategy::lambo::Alpha::LogEi;
-    let expected = crate::strategy::Lambo::new(&space(), expected, 7).unwrap().settings();
-    assert_eq!(settings("lambo-paper", given).unwrap(), expected);
+    let expected = crate::strategy::Lambo::new(&space(), expected, 7).unwrap().identity();
+    assert_eq!(identity("lambo-paper", given).unwrap().options, expected.options);
 }
 
 #[test]
@@ -77,14 +78,14 @@ fn options_of_every_form_are_understood() {
         ("lambo-paper", json!({"alpha": {"gittins-per-cost": {"lambda": 0.2, "decay": 1}}})),
         ("lambo", json!({"theory": {"horizon": 100}, "scores": [["a > 0.5", 0.25]]})),
         ("lambo", json!({"design": {"nested": {"points": 6, "every": 2}}, "effort": {"starts": 2}})),
-        ("gp-ei", json!({"rival": "none", "model": {"noise": {"known": 0.01}}})),
+        ("gp-ei", json!({"other_kernel": "none", "model": {"noise": {"known": 0.01}}})),
         ("gp-ucb", json!({"beta": "sqrt"})),
         ("ca-mobo", json!({"beta": 1, "scalarisation": "smallest-utility"})),
     ];
     for (name, options) in fits {
         let text = options.to_string();
-        let settings = settings(name, options);
-        assert!(settings.as_ref().is_ok_and(|settings| *settings != default(name)), "{text}: {settings:?}");
+        let identity = identity(name, options);
+        assert!(identity.as_ref().is_ok_and(|identity| *identity != default(name)), "{text}: {identity:?}");
     }
 }
 
@@ -119,7 +120,44 @@ fn errors_name_the_option_and_say_what_it_can_be() {
     ];
     for (name, options, expected) in cases {
         let text = options.to_string();
-        let error = settings(name, options).unwrap_err();
+        let error = identity(name, options).unwrap_err();
         assert!(error.contains(expected), "{text}: {error}");
+    }
+}
+
+#[test]
+fn options_under_their_earlier_names_give_the_same_strategy() {
+    let renamed = [
+        ("auto", json!({"odds": false}), json!({"feasibility": false})),
+        ("auto", json!({"bend": true}), json!({"warping": true})),
+        ("auto", json!({"steps": false}), json!({"quantisation": false})),
+        ("auto", json!({"pace": false}), json!({"trial_overhead": false})),
+        ("auto", json!({"stray": "none"}), json!({"lengthscale_spread": "none"})),
+        ("auto", json!({"stray": 0.5}), json!({"lengthscale_spread": 0.5})),
+        ("auto", json!({"known": 0.01}), json!({"known_margin": 0.01})),
+        ("auto", json!({"rivals": ["rough-matern52"]}), json!({"kernels": ["rough-matern52"]})),
+        ("gp-ei", json!({"rival": "none"}), json!({"other_kernel": "none"})),
+    ];
+    for (name, before, now) in renamed {
+        let text = before.to_string();
+        let expected = identity(name, now).unwrap();
+        assert_ne!(expected, default(name), "{text}");
+        assert_eq!(identity(name, before), Ok(expected), "{text}");
+    }
+    let error = identity("auto", json!({"feasibility": false, "odds": true})).unwrap_err();
+    assert!(
+        error.contains("option `feasibility` of strategy `auto`: it is given twice, also as `odds`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_complete_map_is_sorted_and_stays_as_it_is() {
+    for name in NAMES {
+        let complete = complete_options(name, &Map::new()).unwrap();
+        assert!(complete.keys().is_sorted(), "{name}");
+        assert_eq!(complete_options(name, &complete).unwrap(), complete, "{name}");
+        assert_eq!(default(name).options, complete, "{name}");
+        assert_eq!(default(name).name, name);
     }
 }

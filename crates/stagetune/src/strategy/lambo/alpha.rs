@@ -11,15 +11,13 @@ use serde::{Deserialize, Serialize};
 use super::priced::Form;
 use crate::acquisition::{Acquisition, AcquisitionError, Beta, Gittins, Lcb, LogEi};
 use crate::strategy::StrategyError;
-use crate::strategy::gp_mes::max_value;
-use crate::strategy::model::Model;
+use crate::strategy::parts::max_value::max_value;
+use crate::strategy::parts::model::Model;
+use crate::strategy::parts::price::LEAST_LAMBDA;
 use crate::surrogate::GaussianProcess;
 
 /// Points at which the distribution of the minimum is looked up: a tenth of the authors', since every arm has a search of its own.
 const MES_POINTS: usize = 1_000;
-
-/// λ is never below this: there an index is as far below its mean as if a trial cost nothing.
-const LEAST_LAMBDA: f64 = 1e-12;
 
 /// The acquisition function of LaMBO.
 #[derive(Clone, Serialize, Deserialize)]
@@ -108,7 +106,7 @@ impl Alpha {
                     return Err(StrategyError::Option { option: "alpha", problem });
                 }
             }
-            _ => {}
+            Self::Ei | Self::LogEi | Self::Mes { .. } | Self::EiPerCost | Self::Custom(_) => {}
         }
         Ok(())
     }
@@ -125,18 +123,17 @@ impl Alpha {
 
     /// λ at the first iteration, if it has one.
     pub(super) fn first_lambda(&self) -> Option<f64> {
-        match self {
-            Self::GittinsPerCost { lambda, .. } => Some(*lambda),
-            _ => None,
-        }
+        if let Self::GittinsPerCost { lambda, .. } = self { Some(*lambda) } else { None }
     }
 
     /// λ after an iteration at `lambda` whose largest acquisition value of any arm is `best`.
     pub(super) fn next_lambda(&self, lambda: f64, best: f64, lowest: f64) -> f64 {
-        match self {
-            Self::GittinsPerCost { decay, .. } if -best >= lowest => (lambda * decay).max(LEAST_LAMBDA),
-            _ => lambda,
+        if let Self::GittinsPerCost { decay, .. } = self
+            && -best >= lowest
+        {
+            return (lambda * decay).max(LEAST_LAMBDA);
         }
+        lambda
     }
 
     /// The acquisition function at iteration `t`; `lambda` is the price of a full run where there is one.
@@ -166,7 +163,7 @@ impl Alpha {
         match self {
             Self::Lcb(_) | Self::Gittins(_) | Self::GittinsPerCost { .. } => model.scale.restore(-value),
             Self::Ei => -value.exp() * model.scale.scale,
-            _ => -value,
+            Self::LogEi | Self::Mes { .. } | Self::EiPerCost | Self::Custom(_) => -value,
         }
     }
 }

@@ -19,9 +19,9 @@ use super::priced::Priced;
 use super::state::ROUNDING;
 use crate::acquisition::{Best, MaximiseError, Maximiser, Region, Surface, Told};
 use crate::bandit::Regions;
-use crate::space::{Batch, Point, Space};
+use crate::space::{Batch, Point, Space, StageSet};
 use crate::strategy::StrategyError;
-use crate::strategy::prefix::Prefix;
+use crate::strategy::parts::prefix::Prefix;
 use crate::surrogate::GaussianProcess;
 
 /// The problems of all arms.
@@ -50,8 +50,8 @@ pub(super) struct Anchor<'a> {
     pub(super) point: &'a Point,
     /// The same in the unit cube.
     pub(super) u: &'a [f64],
-    /// Which modules would run if it were tried again.
-    pub(super) runs: Vec<bool>,
+    /// The modules that would run if it were tried again.
+    pub(super) runs: StageSet,
     /// The region of each module that holds it.
     pub(super) held: &'a [Option<usize>],
     /// The first module that is always free.
@@ -66,10 +66,10 @@ pub(super) struct Solved<'a> {
     pub(super) region: Region<'a>,
     /// The point that early modules are kept from, if there is one.
     pub(super) from: Option<&'a Point>,
-    /// Whether each module is kept.
-    pub(super) keeps: Vec<bool>,
-    /// Whether each module runs.
-    pub(super) runs: Vec<bool>,
+    /// The modules that are kept.
+    pub(super) keeps: StageSet,
+    /// The modules that run.
+    pub(super) runs: StageSet,
 }
 
 impl<'a> Problems<'a> {
@@ -104,8 +104,9 @@ impl<'a> Problems<'a> {
         for first_free in (0..=lazy).rev() {
             let frozen = &anchor.u[..self.space.module_coordinates(first_free).start];
             let region = Region::of(self.space).beside(self.told).within(lower, upper)?.freeze(0, frozen)?;
-            let keeps: Vec<bool> = (0..anchor.runs.len()).map(|m| m < first_free).collect();
-            let runs: Vec<bool> = anchor.runs.iter().zip(&keeps).map(|(runs, kept)| *runs || !kept).collect();
+            let keeps = StageSet::first(first_free);
+            let free = StageSet::all(self.space.modules().len()).without(&keeps);
+            let runs = anchor.runs.union(&free);
             if let Some(best) = self.maximise(&region, &runs)? {
                 return Ok(Some(Solved { best, region, from: Some(anchor.point), keeps, runs }));
             }
@@ -133,7 +134,7 @@ impl<'a> Problems<'a> {
     }
 
     /// The best place of a region, if it holds any that is allowed and new.
-    fn maximise(&self, region: &Region<'a>, runs: &[bool]) -> Result<Option<Best>, StrategyError> {
+    fn maximise(&self, region: &Region<'a>, runs: &StageSet) -> Result<Option<Best>, StrategyError> {
         let alpha = self.alpha.at(runs)?;
         match self.effort.maximise(&Surface::new(self.gp, &alpha), region, self.hints) {
             Ok(best) => Ok(Some(best)),

@@ -33,24 +33,120 @@ pub use alpha::{Alpha, MakeAcquisition, Situation};
 pub use options::{Abandon, Anchors, Depths, FirstPartition, Growth, LamboOptions, LossScale};
 pub use theory::Theory;
 
-use super::fresh::settle;
-use super::model::{Model, check_hyper};
-use super::stream::{Purpose, seed_of};
-use super::{ArmChoice, Proposal, Source, Strategy, StrategyError, View, Why, prefix};
 use crate::acquisition::{Lcb, Maximiser, Region, Surface};
 use crate::bandit::PriorScore;
-use crate::space::{Cost, Point, Space};
+use crate::space::{Cost, Point, Space, StageSet};
+use crate::strategy::descriptor::{COUNT, COUNT_0, Descriptor, POSITIVE, option, read, rewrite, write};
+use crate::strategy::parts::fresh::settle;
+use crate::strategy::parts::model::{Model, check_hyper};
+use crate::strategy::parts::prefix;
+use crate::strategy::parts::stream::{Purpose, seed_of};
+use crate::strategy::{ArmChoice, Identity, Past, Proposal, Source, Strategy, StrategyError, View, Why};
 use crate::surrogate::Hyper;
+use serde::{Deserialize, Serialize};
+
 use losses::{Anchor, From, Problems, Solved};
 use priced::{Form, Priced};
 use state::{State, Told};
 
-/// The name under which a proposal remembers λ of the next iteration.
-const LAMBDA: &str = "lambda";
+/// How it is made by name.
+pub(in crate::strategy) const DESCRIPTOR: Descriptor = Descriptor {
+    name: "lambo",
+    about: "a slowly moving bandit over regions of early stages, which move where that is worth \
+         their price",
+    options: &[
+        option(
+            "alpha",
+            "what the best point of a region minimises",
+            "{ lcb = \"sqrt\" }, { lcb = \"printed\" }, { lcb = { fixed = 2.0 } }, \"ei\", \"log-ei\", \
+         { mes = { samples = 10 } }, { gittins = 0.01 }, \"ei-per-cost\" or \
+         { gittins-per-cost = { lambda = 0.1, decay = 0.5 } }",
+        ),
+        option(
+            "losses",
+            "how the losses of regions reach the bandit",
+            "\"rescale\", \"gap\", \"raw\" or { clip = { low = 0.0, high = 1.0 } }",
+        ),
+        option("eta", "learning rate of the bandit", POSITIVE),
+        option("partition", "first regions of a stage without cuts", "\"bisect\" or { diameter = 0.5 }"),
+        option(
+            "depths",
+            "how rarely stages move: each level halves how often",
+            "{ all = 1 }, { each = [2, 1] } with one for each stage but the last, or \"from-costs\"",
+        ),
+        option("abandon", "when regions are dropped", "{ below = 0.1, after = 10 } or \"none\""),
+        option(
+            "abandon.below",
+            "share of an even chance below which a region is weak",
+            "a number from 0 to below 1",
+        ),
+        option("abandon.after", "iterations in a row that a region may be weak", COUNT),
+        option("refinements", "how often regions are halved after some were dropped", COUNT_0),
+        option(
+            "refresh_every",
+            "iterations after which all regions are equally likely again",
+            "a whole number of at least 1, or \"none\"",
+        ),
+        option(
+            "growth",
+            "when the first stage is moved more rarely",
+            "{ every = 20, more_than = 5 } or \"none\"",
+        ),
+        option("growth.every", "iterations between looks", COUNT),
+        option("growth.more_than", "changes of the first stage in between that are still fine", COUNT_0),
+        option("lambda", "what a unit of cost is worth in units of the metric", POSITIVE),
+        option(
+            "scores",
+            "losses added to regions where a condition holds",
+            "a list such as [[\"lr > 0.01\", 0.5]]",
+        ),
+        option(
+            "theory",
+            "the settings of the paper's proof for a known number of iterations",
+            "{ horizon = 500 }, { horizon = 500, lipschitz = 2.0 } or \"none\"",
+        ),
+        option("max_arms", "the most regions", COUNT),
+        option(
+            "anchors",
+            "stages that stay where a region is looked through: the previous point's, or any at \
+         hand that are worth it",
+            "\"previous\" or \"prefixes\"",
+        ),
+    ],
+    defaults: || write(&LamboOptions::default()),
+    rewrite: rewrite::<LamboOptions>,
+    build: |name, space, options, seed| {
+        Ok(Box::new(Lambo::new(space, read(name, options)?, seed)?.named(name)))
+    },
+};
+
+/// How its variant is made by name.
+pub(in crate::strategy) const PAPER: Descriptor = Descriptor {
+    name: "lambo-paper",
+    about: "the bandit with the settings of the paper, which changes early stages rarely",
+    defaults: || write(&LamboOptions::paper()),
+    ..DESCRIPTOR
+};
+
+/// What a proposal of the model remembers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct LamboMemory {
+    /// λ of the next iteration, where it is another than before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lambda: Option<f64>,
+    /// The trial at x^{t−1}, which the arm was drawn next to; nothing where there are no arms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stood_at: Option<usize>,
+    /// What modules were expected to cost, where the depths of the first tree follow from it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    costs: Option<Vec<f64>>,
+}
 
 /// Lazy modular Bayesian optimisation.
 #[derive(Clone, Debug)]
 pub struct Lambo {
+    name: &'static str,
     options: LamboOptions,
     scores: Vec<PriorScore>,
     seed: u64,
@@ -66,6 +162,9 @@ pub struct Lambo {
 /// An iteration before its optimisation problems.
 struct Prepared<'a> {
     state: State,
+    /// The number of the trial at x^{t−1}.
+    trial: usize,
+    /// x^{t−1}.
     previous: &'a Point,
     u: Vec<f64>,
     held: Vec<Option<usize>>,
@@ -94,7 +193,21 @@ impl Lambo {
         });
         let scores = scores.collect::<Result<_, StrategyError>>()?;
         let lambda = options.alpha.first_lambda();
-        Ok(Self { options, scores, seed, iterations: 0, hyper: None, lambda, state: None })
+        Ok(Self {
+            name: DESCRIPTOR.name,
+            options,
+            scores,
+            seed,
+            iterations: 0,
+            hyper: None,
+            lambda,
+            state: None,
+        })
+    }
+
+    /// Under the name of a variant.
+    fn named(self, name: &'static str) -> Self {
+        Self { name, ..self }
     }
 
     /// The options in force.
@@ -102,27 +215,31 @@ impl Lambo {
         &self.options
     }
 
-    /// Draws the arm of the next iteration; `None` where there are no arms or nothing to stay close to.
+    /// Whether the depths of the first tree follow from what modules cost.
+    fn depths_follow_costs(&self) -> bool {
+        self.options.depths == Depths::FromCosts || self.options.theory.is_some()
+    }
+
+    /// Draws the arm of the next iteration next to a trial; `None` where there are no arms.
     fn prepare<'a>(
         &self,
-        view: &View<'a>,
-        hyper: Option<&Hyper>,
+        past: &Past<'a>,
+        hyper: &Hyper,
+        trial: usize,
+        costs: Option<&[f64]>,
     ) -> Result<Option<Prepared<'a>>, StrategyError> {
-        let (Some(hyper), Some(trial)) = (hyper, view.trials.iter().rposition(|trial| !trial.is_failed()))
-        else {
-            return Ok(None);
-        };
+        let space = past.space();
+        let Some(previous) = past.point(trial) else { return Ok(None) };
         let state = match &self.state {
             Some(state) => Some(state.clone()),
-            None => State::begin(view.space, &self.options, &self.scores, hyper, view.costs, self.seed)?,
+            None => State::begin(space, &self.options, &self.scores, hyper, costs, self.seed)?,
         };
         let Some(mut state) = state else { return Ok(None) };
-        let previous = view.trials[trial].point();
-        let u = view.space.encode(previous)?;
-        let held = state.stand_at(view.space, trial, &u)?;
+        let u = space.encode(previous)?;
+        let held = state.stand_at(space, trial, &u)?;
         let (probabilities, level) = (state.bandit.p(), state.bandit.level());
         let arm = state.draw(self.seed);
-        Ok(Some(Prepared { state, previous, u, held, probabilities, level, arm }))
+        Ok(Some(Prepared { state, trial, previous, u, held, probabilities, level, arm }))
     }
 
     /// α_t.
@@ -138,15 +255,17 @@ impl Lambo {
     fn loss(&self, model: &Model, value: f64) -> f64 {
         match self.options.losses {
             LossScale::Gap => -value,
-            _ => self.options.alpha.loss(model, value),
+            LossScale::Raw | LossScale::Clip { .. } | LossScale::Rescale => {
+                self.options.alpha.loss(model, value)
+            }
         }
     }
 
-    /// A proposal that remembers the next λ if it is another, where `best` is the largest acquisition value.
-    fn remember(&self, proposal: Proposal, model: &Model, best: f64) -> Proposal {
-        let Some(lambda) = self.lambda else { return proposal };
+    /// The next λ if it is another, where `best` is the largest acquisition value.
+    fn next_lambda(&self, model: &Model, best: f64) -> Option<f64> {
+        let lambda = self.lambda?;
         let next = self.options.alpha.next_lambda(lambda, best, model.lowest);
-        if next == lambda { proposal } else { proposal.with_memo(LAMBDA, next) }
+        (next != lambda).then_some(next)
     }
 
     fn start(&self, view: &View<'_>) -> Result<Proposal, StrategyError> {
@@ -175,9 +294,15 @@ impl Strategy for Lambo {
             ..self.options.effort.clone()
         };
         let (space, told) = (view.space, view.told()?);
-        let everything = vec![true; space.modules().len()];
+        let everything = StageSet::all(space.modules().len());
 
-        let Some(prepared) = self.prepare(view, Some(hyper))? else {
+        // Staying with the values of a failure would repeat it.
+        let last = view.trials.iter().rposition(|trial| !trial.is_failed());
+        let prepared = match last {
+            Some(trial) => self.prepare(&view.past(), hyper, trial, view.costs)?,
+            None => None,
+        };
+        let Some(prepared) = prepared else {
             let acquisition = alpha.at(&everything)?;
             let region = Region::of(space).beside(&told);
             let best = Maximiser { seed: effort.seed, ..Maximiser::default() }.maximise(
@@ -188,16 +313,22 @@ impl Strategy for Lambo {
             let (point, source) = settle(view, self.seed, &region, None, &best.x)?;
             let mut why = Why::of(view, &point, source)?;
             why.belief = Some(model.belief(&space.encode(&point)?, &acquisition)?);
-            let proposal = self.remember(Proposal::new(point, why), &model, best.value);
-            return Ok(proposal.with_hyper(model.refitted));
+            let memory =
+                LamboMemory { lambda: self.next_lambda(&model, best.value), ..LamboMemory::default() };
+            let proposal = Proposal::new(point, why).with_hyper(model.refitted);
+            return if memory == LamboMemory::default() {
+                Ok(proposal)
+            } else {
+                proposal.remembering(&memory)
+            };
         };
-        let Prepared { state, previous, u, held, probabilities, level, arm } = prepared;
+        let Prepared { state, trial, previous, u, held, probabilities, level, arm } = prepared;
         let _ = hints.push(&u);
         let anchors = match self.options.anchors {
             Anchors::Prefixes if self.options.alpha.knows_costs() && view.costs.is_some() => {
                 Anchors::Prefixes
             }
-            _ => Anchors::Previous,
+            Anchors::Prefixes | Anchors::Previous => Anchors::Previous,
         };
         let prefixes = match anchors {
             Anchors::Previous => Vec::new(),
@@ -236,46 +367,72 @@ impl Strategy for Lambo {
                 let region = Region::of(space).beside(&told);
                 let acquisition = alpha.at(&everything)?;
                 let best = effort.maximise(&Surface::new(&model.gp, &acquisition), &region, &hints)?;
-                let keeps = vec![false; space.modules().len()];
-                Solved { best, region, from: Some(previous), keeps, runs: everything }
+                Solved { best, region, from: Some(previous), keeps: StageSet::empty(), runs: everything }
             }
         };
-        let kept = from.map(|point| (point, keeps.as_slice()));
+        let kept = from.map(|point| (point, &keeps));
         let (point, source) = settle(view, self.seed, &region, kept, &best.x)?;
-        let source = match source {
-            Source::Model | Source::Spread if beyond => Source::Beyond,
-            _ => source,
-        };
+        let source =
+            if beyond && matches!(source, Source::Model | Source::Spread) { Source::Beyond } else { source };
         let mut why = Why::of(view, &point, source)?;
         why.belief = Some(model.belief(&space.encode(&point)?, &alpha.at(&runs)?)?);
         let first_free = match source.is_outside() {
             true => space.movement(Some(previous), &point)?.first_changed.unwrap_or(state.free),
-            false => keeps.iter().position(|kept| !kept).unwrap_or(state.free),
+            false => (0..space.modules().len()).find(|&m| !keeps.contains(m)).unwrap_or(state.free),
         };
         why.arm = Some(explain(space, &state, probabilities, level, arm, first_free, losses));
         let lowest = values.iter().flatten().copied().fold(best.value, f64::max);
-        Ok(self.remember(Proposal::new(point, why), &model, lowest).with_hyper(model.refitted))
+        let begins = self.state.is_none() && self.depths_follow_costs();
+        let memory = LamboMemory {
+            lambda: self.next_lambda(&model, lowest),
+            stood_at: Some(trial),
+            costs: view.costs.filter(|_| begins).map(<[f64]>::to_vec),
+        };
+        Proposal::new(point, why).with_hyper(model.refitted).remembering(&memory)
     }
 
-    fn settings(&self) -> String {
-        // The paper's settings read as they did before there were others, so that studies of earlier versions go on.
-        let options = format!("{:?}", self.options).replace(", anchors: Previous }", " }");
-        format!("lambo seed {} {options}", self.seed)
+    fn identity(&self) -> Identity {
+        let mut written = self.options.clone();
+        let is_custom = matches!(written.alpha, Alpha::Custom(_));
+        if is_custom {
+            // One that the caller brings along has no other name.
+            written.alpha = Alpha::Ei;
+        }
+        let mut identity = Identity::of(self.name, self.seed, &written);
+        if is_custom {
+            identity.options.insert("alpha".to_owned(), "custom".into());
+        }
+        identity
     }
 
-    fn accept(&mut self, view: &View<'_>, proposal: &Proposal) -> Result<(), StrategyError> {
-        let trial = view.trials.len();
+    fn boxed(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+
+    fn accept(&mut self, past: &Past<'_>, proposal: &Proposal) -> Result<(), StrategyError> {
+        let (trial, space) = (past.trials(), past.space());
         let foreign = |problem: String| Err(StrategyError::Foreign { trial, problem });
         if !proposal.why.source.is_model() {
             return Ok(());
         }
-        check_hyper(trial, proposal, view.space.dim())?;
-        let lambda = self.lambda.map(|lambda| proposal.memo.get(LAMBDA).copied().unwrap_or(lambda));
+        check_hyper(trial, proposal, space.dim())?;
+        let memory = proposal.recall::<LamboMemory>(trial)?.unwrap_or_default();
+        let lambda = self.lambda.map(|lambda| memory.lambda.unwrap_or(lambda));
         if let Some(lambda) = lambda.filter(|lambda| !alpha::is_lambda(*lambda)) {
             return foreign(format!("it remembers a lambda of {lambda}"));
         }
         let hyper = proposal.hyper.clone().or_else(|| self.hyper.clone());
-        let prepared = self.prepare(view, hyper.as_ref())?;
+        if let Some(stood_at) = memory.stood_at.filter(|stood_at| *stood_at >= trial) {
+            return foreign(format!("it remembers standing at trial {stood_at}, which was not asked yet"));
+        }
+        let modules = space.modules().len();
+        if let Some(costs) = memory.costs.as_ref().filter(|costs| costs.len() != modules) {
+            return foreign(format!("it remembers costs of {} modules, not of {modules}", costs.len()));
+        }
+        let prepared = match (memory.stood_at, &hyper) {
+            (Some(stood_at), Some(hyper)) => self.prepare(past, hyper, stood_at, memory.costs.as_deref())?,
+            (Some(_), None) | (None, _) => None,
+        };
         let next = match (prepared, &proposal.why.arm) {
             (None, None) => None,
             (Some(prepared), Some(choice)) => {
@@ -283,16 +440,16 @@ impl Strategy for Lambo {
                 if choice.arm != prepared.arm {
                     return foreign(format!("it says arm {}, the dice say {}", choice.arm, prepared.arm));
                 }
-                let first = view.space.module_params(state.first_module());
+                let first = space.module_params(state.first_module());
                 let first_moved =
                     prepared.previous.values().get(first.clone()) != proposal.point.values().get(first);
-                let u = view.space.encode(&proposal.point)?;
+                let u = space.encode(&proposal.point)?;
                 let from_arm = !proposal.why.source.is_outside();
-                if from_arm && !state.holds(view.space, prepared.arm, &u) {
+                if from_arm && !state.holds(space, prepared.arm, &u) {
                     return foreign(format!("its point is not in arm {}", prepared.arm));
                 }
                 let told = Told { losses: &choice.losses, trial, u: &u, from_arm, first_moved };
-                state.step(view.space, &self.options, &self.scores, &told, self.seed)?;
+                state.step(space, &self.options, &self.scores, &told, self.seed)?;
                 Some(state)
             }
             (Some(_), None) => return foreign("it says nothing of an arm".into()),

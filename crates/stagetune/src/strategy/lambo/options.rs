@@ -213,26 +213,31 @@ impl LamboOptions {
             return refuse("scores", format!("`{condition}` has the score {score}; give a finite number"));
         }
         match &self.depths {
-            Depths::All(0) => refuse("depths", "depths start at 1".into()),
-            Depths::Each(depths) if depths.len() != last || depths.contains(&0) => refuse(
-                "depths",
-                format!(
+            Depths::All(0) => return refuse("depths", "depths start at 1".into()),
+            Depths::Each(depths) if depths.len() != last || depths.contains(&0) => {
+                let problem = format!(
                     "{depths:?} for {last} modules before the last; give a number of at least 1 for each"
-                ),
-            ),
-            _ if self.max_arms == 0 => refuse("max_arms", "there is at least one arm".into()),
-            _ if self.height(space) > MAX_HEIGHT => refuse(
-                "depths",
-                format!("{:?} make a tree of more than {MAX_HEIGHT} levels; make them smaller", self.depths),
-            ),
-            _ if self.arms_of_cuts(space)? > self.max_arms => refuse(
-                "max_arms",
-                format!("the cuts make more than {} arms; cut fewer modules or raise it", self.max_arms),
-            ),
-            _ => match self.theory {
-                Some(theory) => theory.check(),
-                None => Ok(()),
-            },
+                );
+                return refuse("depths", problem);
+            }
+            Depths::All(_) | Depths::Each(_) | Depths::FromCosts => {}
+        }
+        if self.max_arms == 0 {
+            return refuse("max_arms", "there is at least one arm".into());
+        }
+        if self.height(space) > MAX_HEIGHT {
+            let problem =
+                format!("{:?} make a tree of more than {MAX_HEIGHT} levels; make them smaller", self.depths);
+            return refuse("depths", problem);
+        }
+        if self.arms_of_cuts(space)? > self.max_arms {
+            let problem =
+                format!("the cuts make more than {} arms; cut fewer modules or raise it", self.max_arms);
+            return refuse("max_arms", problem);
+        }
+        match self.theory {
+            Some(theory) => theory.check(),
+            None => Ok(()),
         }
     }
 }

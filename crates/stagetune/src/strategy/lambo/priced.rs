@@ -8,7 +8,8 @@
 //! Where costs are unknown, everything costs a full run.
 
 use crate::acquisition::{Acquisition, AcquisitionError, Gittins, LogEi, PerCost};
-use crate::strategy::price::LEAST_SHARE;
+use crate::space::StageSet;
+use crate::strategy::parts::price::LEAST_SHARE;
 
 /// How α depends on the price.
 pub(super) enum Form {
@@ -28,7 +29,7 @@ pub(super) struct Priced<'a> {
 
 impl Priced<'_> {
     /// α_t where these modules run.
-    pub(super) fn at(&self, runs: &[bool]) -> Result<Box<dyn Acquisition + '_>, AcquisitionError> {
+    pub(super) fn at(&self, runs: &StageSet) -> Result<Box<dyn Acquisition + '_>, AcquisitionError> {
         Ok(match &self.form {
             Form::Same(alpha) => Box::new(alpha.as_ref()),
             Form::PerCost(log_ei) => Box::new(PerCost::new(*log_ei, share(self.costs, runs))?),
@@ -41,12 +42,12 @@ impl Priced<'_> {
 }
 
 /// What these modules cost, in full runs.
-fn share(costs: Option<&[f64]>, runs: &[bool]) -> f64 {
+fn share(costs: Option<&[f64]>, runs: &StageSet) -> f64 {
     let most = costs.unwrap_or_default().iter().copied().fold(0.0, f64::max);
     let Some(costs) = costs.filter(|_| most > 0.0 && most.is_finite()) else { return 1.0 };
     // In units of the dearest, so that no sum overflows.
     let full: f64 = costs.iter().map(|c| c / most).sum();
-    let run: f64 = costs.iter().zip(runs).filter(|(_, runs)| **runs).map(|(c, _)| c / most).sum();
+    let run: f64 = runs.iter().filter_map(|m| costs.get(m)).map(|c| c / most).sum();
     let share = run / full;
     if share.is_finite() { share.clamp(LEAST_SHARE, 1.0) } else { 1.0 }
 }
@@ -55,15 +56,19 @@ fn share(costs: Option<&[f64]>, runs: &[bool]) -> f64 {
 mod tests {
     use super::*;
 
+    fn stages(numbers: &[usize]) -> StageSet {
+        numbers.iter().copied().collect()
+    }
+
     #[test]
     fn what_runs_is_charged_in_full_runs() {
         let costs = [40.0, 9.0, 1.0];
-        assert_eq!(share(Some(&costs), &[true; 3]), 1.0);
-        assert_eq!(share(Some(&costs), &[false, true, true]), 0.2);
-        assert_eq!(share(Some(&costs), &[false; 3]), LEAST_SHARE);
-        assert_eq!(share(Some(&[0.0; 3]), &[false; 3]), 1.0);
-        assert_eq!(share(Some(&[1e308; 3]), &[true, true, false]), 2.0 / 3.0);
-        assert_eq!(share(None, &[false, false, true]), 1.0);
+        assert_eq!(share(Some(&costs), &StageSet::all(3)), 1.0);
+        assert_eq!(share(Some(&costs), &stages(&[1, 2])), 0.2);
+        assert_eq!(share(Some(&costs), &StageSet::empty()), LEAST_SHARE);
+        assert_eq!(share(Some(&[0.0; 3]), &StageSet::empty()), 1.0);
+        assert_eq!(share(Some(&[1e308; 3]), &StageSet::first(2)), 2.0 / 3.0);
+        assert_eq!(share(None, &stages(&[2])), 1.0);
     }
 
     #[test]
@@ -71,12 +76,12 @@ mod tests {
         let costs = [10.0, 1.0];
         for form in [Form::PerCost(LogEi::new(0.0).unwrap()), Form::Index(0.1)] {
             let priced = Priced { form, costs: Some(&costs) };
-            let value = |runs: &[bool]| priced.at(runs).unwrap().score(0.2, 0.5).value;
-            assert!(value(&[false, true]) > value(&[true, true]));
+            let value = |runs: &[usize]| priced.at(&stages(runs)).unwrap().score(0.2, 0.5).value;
+            assert!(value(&[1]) > value(&[0, 1]));
         }
         let same = Form::Same(Box::new(LogEi::new(0.0).unwrap()));
         let priced = Priced { form: same, costs: Some(&costs) };
-        let value = |runs: &[bool]| priced.at(runs).unwrap().score(0.2, 0.5).value;
-        assert_eq!(value(&[false, true]), value(&[true, true]));
+        let value = |runs: &[usize]| priced.at(&stages(runs)).unwrap().score(0.2, 0.5).value;
+        assert_eq!(value(&[1]), value(&[0, 1]));
     }
 }

@@ -17,7 +17,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::space::Space;
 use crate::strategy::StrategyError;
-use crate::strategy::stream::{Purpose, stream};
+use crate::strategy::parts::stream::{Purpose, stream};
 use crate::surrogate::Hyper;
 
 /// The regions, the bandit on them, and the counters of the rules.

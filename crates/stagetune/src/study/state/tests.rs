@@ -4,7 +4,6 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::space::{Cost, Module, Param};
-use crate::trial::Outcome;
 
 /// Four modules of one int each: a chain, or two branches that meet.
 fn space(graph: bool) -> Space {
@@ -23,6 +22,10 @@ fn planned_anew(state: &State) -> RunHistory {
         planned.record(&state.space, trial.point()).unwrap();
     }
     planned
+}
+
+fn failed(finished: usize) -> End {
+    End::Failed { stage: None, finished, reason: "broke".into() }
 }
 
 /// One of few points, so that trials share prefixes.
@@ -45,14 +48,21 @@ proptest! {
         for (deed, bits, which) in deeds {
             let open: Vec<Proposed> = state.open().cloned().collect();
             match open.get(which % open.len().max(1)) {
-                Some(trial) if deed % 3 == 1 => {
-                    state.close_trial(Outcome::Observed(trial.clone().observe(1.0).unwrap())).unwrap();
+                Some(trial) if deed % 5 == 1 => {
+                    state.report(trial.id(), "m3", StageReport::ran(None).with_metric("value", 1.0)).unwrap();
+                    state.end_trial(trial.id(), &End::Finished, None).unwrap();
                 }
-                Some(trial) if deed % 3 == 2 => {
-                    let failed = trial.clone().fail("broke").after(usize::from(bits % 5));
-                    state.close_trial(Outcome::Failed(failed)).unwrap();
+                Some(trial) if deed % 5 == 2 => {
+                    state.end_trial(trial.id(), &failed(usize::from(bits % 5)), None).unwrap();
                 }
-                _ => drop(state.open_trial(point(&state.space, bits)).unwrap()),
+                Some(trial) if deed % 5 == 3 => {
+                    for m in 0..bits % 4 {
+                        state.report(trial.id(), &format!("m{m}"), StageReport::ran(None)).unwrap();
+                    }
+                    let end = End::Withdrawn { reason: "no".into() };
+                    state.end_trial(trial.id(), &end, None).unwrap();
+                }
+                _ => drop(state.open_trial(point(&state.space, bits), None).unwrap()),
             }
             prop_assert_eq!(&state.planned, &planned_anew(&state));
         }
@@ -63,12 +73,12 @@ proptest! {
 fn what_two_open_trials_share_stays_when_one_of_them_fails() {
     let mut state = State::new(space(false));
     state.cost_model = CostModel::Cache;
-    let first = state.open_trial(point(&state.space, 0)).unwrap();
-    state.open_trial(point(&state.space, 8)).unwrap();
-    state.close_trial(first.fail("broke").into()).unwrap();
+    let first = state.open_trial(point(&state.space, 0), None).unwrap();
+    state.open_trial(point(&state.space, 8), None).unwrap();
+    state.end_trial(first.id(), &failed(0), None).unwrap();
     let runs = |bits: u8| {
         state.planned.movement(&state.space, CostModel::Cache, &point(&state.space, bits)).unwrap().runs
     };
-    assert_eq!(runs(8), [false; 4]);
-    assert_eq!(runs(0), [false, false, false, true]);
+    assert!(runs(8).is_empty());
+    assert_eq!(runs(0), [3].into_iter().collect());
 }

@@ -1,0 +1,103 @@
+//! The supervisor: a small process between the owner and a command, so that the end of the command is on disk even
+//! when the owner is killed at that moment.
+//!
+//! On its standard input it gets the order as one line of JSON. The pipe then stays open: a byte on it is a cancel,
+//! and its end means that the owner is dead; either way the command is ended. Its standard output is the file
+//! `began` of the attempt, whose lock it thereby holds until it ends.
+//!
+//! Processes that left the command's group (`setsid`, `timeout`, job control) become children of the supervisor when
+//! their parents die, and are killed before the end is written: nothing writes to an output after that.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+
+use super::command::{self, GRACE, Order, Word};
+use super::ended::write_end;
+use crate::disk::Disk;
+
+/// The argument with which the `stagetune` command becomes a supervisor.
+pub const SUPERVISOR_COMMAND: &str = "attempt-local";
+
+/// The exit code of a supervisor that could not write how its attempt ended: that of an input or output error.
+pub(super) const CANNOT_WRITE: u8 = 74;
+
+/// An end that cannot be written is tried again this often, a second apart: a full disk may be given room.
+const TRIES: u32 = 30;
+
+/// What the supervisor process does, from its standard input to its end.
+pub fn supervise() -> ExitCode {
+    let mut input = BufReader::new(io::stdin());
+    let mut line = Vec::new();
+    let Ok(_) = input.read_until(b'\n', &mut line) else { return ExitCode::FAILURE };
+    // An owner that died while it wrote has started nothing.
+    if line.last() != Some(&b'\n') {
+        return ExitCode::FAILURE;
+    }
+    let Ok(order) = serde_json::from_slice::<Order>(&line) else { return ExitCode::FAILURE };
+    let (tell, words) = mpsc::channel();
+    let told = tell.clone();
+    let listening = std::thread::Builder::new().spawn(move || {
+        while matches!(input.read(&mut [0]), Err(error) if error.kind() == io::ErrorKind::Interrupted) {}
+        let _ = told.send(Word::Stop);
+    });
+    if listening.is_err() {
+        return ExitCode::FAILURE;
+    }
+    adopt_orphans();
+    let disk = Disk::default();
+    let ended = command::run(&order, &disk, &words, tell, |process| {
+        // For the owner, should this process be killed.
+        let mut began = io::stdout();
+        let _ = began.write_all(format!("group {process}\n").as_bytes()).and_then(|()| began.flush());
+    });
+    end_orphans();
+    for _ in 0..TRIES {
+        if write_end(Path::new(&order.attempt), &ended, &disk).is_ok() {
+            return ExitCode::SUCCESS;
+        }
+        std::thread::sleep(Duration::from_secs(1));
+    }
+    ExitCode::from(CANNOT_WRITE)
+}
+
+/// Processes whose parents die become children of this one.
+fn adopt_orphans() {
+    #[cfg(target_os = "linux")]
+    // Without it, what left the command's group is out of reach, as everywhere else.
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+}
+
+/// Kills every child that is left, and theirs, which then are ours.
+fn end_orphans() {
+    let timer = Instant::now();
+    while timer.elapsed() < GRACE {
+        match waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOHANG) {
+            // It has ended, and there may be another.
+            Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
+            // Some are left.
+            Ok(None) => {
+                for child in children() {
+                    let _ = kill_process(child, Signal::KILL);
+                }
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            // None is left.
+            Err(_) => return,
+        }
+    }
+}
+
+/// The children of this process, as the system lists them for each of its threads.
+fn children() -> Vec<Pid> {
+    let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let lists = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
+    let numbers = |list: String| -> Vec<Pid> {
+        list.split_whitespace().filter_map(|number| Pid::from_raw(number.parse().ok()?)).collect()
+    };
+    lists.flat_map(numbers).collect()
+}

@@ -1,0 +1,297 @@
+//! Outputs on a disk that threads and processes share: finding, claiming, listing and checking them.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
+
+use super::entry::{self, Entry, Unreadable};
+use super::hash::Stat;
+use super::{Claim, KeyId, Output, OutputError, Outputs, Permit, PublishError, Run, StageKey, describe};
+use crate::disk::Disk;
+
+/// The outputs of one `.stagetune/` directory; several threads and processes may share it.
+#[derive(Debug)]
+pub struct Cache {
+    pub(super) state: PathBuf,
+    pub(super) disk: Disk,
+    pub(super) limit: Option<u64>,
+    /// Entries whose content was checked by this process, with what their files looked like then.
+    pub(super) checked: Mutex<BTreeMap<KeyId, Vec<Stat>>>,
+    /// What the entries hold together, counted at the first commit under a limit.
+    pub(super) total: Mutex<Option<u64>>,
+    pub(super) shrinking: Mutex<()>,
+    pub(super) temporaries: AtomicU64,
+}
+
+/// An entry of the cache, for lists.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// Its name.
+    pub id: KeyId,
+    /// Where it is.
+    pub dir: PathBuf,
+    /// What it says, or why it cannot be read.
+    pub entry: Result<Entry, Unreadable>,
+    /// When it was last used, in seconds since 1970.
+    pub used: f64,
+    /// What it takes on the disk: its files and what is known of them.
+    pub bytes: u64,
+}
+
+/// What a check of an entry found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Every byte is as it was.
+    Sound,
+    /// It is not, and why.
+    Damaged(String),
+    /// It was made by a newer release, in this format: nothing can be said of it.
+    Newer(u32),
+}
+
+/// The lock of a key; dropped it gives the key back.
+pub(super) struct KeyLock {
+    path: PathBuf,
+    disk: Disk,
+    _file: File,
+}
+
+impl Cache {
+    /// The cache in a `.stagetune/` directory, which is made if need be.
+    pub fn open(state: &Path, disk: Disk, limit: Option<u64>) -> Result<Self, OutputError> {
+        let cache = Self::at(state, disk, limit);
+        for folder in ["cache", "tmp", "locks"] {
+            cache.disk.make_dir(&state.join(folder))?;
+        }
+        Ok(cache)
+    }
+
+    /// The cache in a `.stagetune/` directory that may not be there: nothing is made, and only looking makes sense.
+    pub fn at(state: &Path, disk: Disk, limit: Option<u64>) -> Self {
+        Self {
+            state: state.to_owned(),
+            disk,
+            limit,
+            checked: Mutex::default(),
+            total: Mutex::default(),
+            shrinking: Mutex::default(),
+            temporaries: AtomicU64::new(0),
+        }
+    }
+
+    /// The output of a stage if it is there and sound; nothing is changed.
+    pub fn find(&self, key: &StageKey) -> Result<Option<Output>, OutputError> {
+        Ok(self.look(key, &key.id())?.and_then(Result::ok))
+    }
+
+    /// The same, and a note that it was used: among entries of equal worth the one that was not used for longest is evicted first.
+    pub fn reuse(&self, key: &StageKey) -> Result<Option<Output>, OutputError> {
+        let found = self.find(key)?;
+        if let Some(lock) = found.as_ref().and_then(|output| output.lock.as_ref()) {
+            // A cache that cannot be written need not know.
+            let _ = lock.set_modified(SystemTime::now());
+        }
+        Ok(found)
+    }
+
+    /// Every entry, by name.
+    pub fn list(&self) -> Result<Vec<Listed>, OutputError> {
+        let folder = self.state.join("cache");
+        let reading = |source| OutputError::Read { path: folder.clone(), source };
+        let mut listed = Vec::new();
+        if !folder.exists() {
+            return Ok(listed);
+        }
+        for found in fs::read_dir(&folder).map_err(reading)? {
+            let found = found.map_err(reading)?;
+            let Ok(id) = KeyId::try_from(found.file_name().to_string_lossy().into_owned()) else { continue };
+            let dir = found.path();
+            let bytes = fs::read(dir.join("entry.json"));
+            let bytes = bytes.map_err(|error| Unreadable::Damaged(error.to_string()));
+            let entry = bytes.and_then(|bytes| entry::read(&bytes));
+            let about = fs::metadata(dir.join("entry.json")).ok();
+            let used = about.as_ref().map_or(0.0, |about| about.mtime() as f64);
+            let bytes = about.map_or(0, |about| about.len()) + entry.as_ref().map_or(0, Entry::bytes);
+            listed.push(Listed { id, dir, entry, used, bytes });
+        }
+        listed.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(listed)
+    }
+
+    /// Reads every byte of an entry.
+    pub fn verify(&self, listed: &Listed) -> Verdict {
+        let checked = match &listed.entry {
+            Err(Unreadable::Newer(format)) => return Verdict::Newer(*format),
+            Err(Unreadable::Damaged(problem)) => Err(problem.clone()),
+            Ok(entry) if entry.key.id() != listed.id => Err("it holds the output of another key".to_owned()),
+            Ok(entry) => entry::compare(&listed.dir.join("out"), &entry.files, None).map(|_| ()),
+        };
+        match checked {
+            Ok(()) => Verdict::Sound,
+            Err(problem) => Verdict::Damaged(problem),
+        }
+    }
+
+    /// Takes an entry away, unless somebody reads it; whether it is gone.
+    pub fn remove(&self, id: &KeyId) -> Result<bool, OutputError> {
+        let dir = self.dir(id);
+        // Held until the entry is out of sight, so that nobody begins to read it in between.
+        let entry = File::open(dir.join("entry.json")).ok();
+        if entry.as_ref().is_some_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock))) {
+            return Ok(false);
+        }
+        // First out of sight in one step: a half-removed entry is never one.
+        let away = loop {
+            let away = self.temporary_name(id, ".gone");
+            match self.disk.rename(&dir, &away) {
+                Ok(()) => break away,
+                Err(error) => match error.source.kind() {
+                    // Somebody else was quicker.
+                    io::ErrorKind::NotFound => return Ok(true),
+                    // A process of the same number was killed here.
+                    io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists => {}
+                    _ => return Err(error.into()),
+                },
+            }
+        };
+        if let Ok(mut checked) = self.checked.lock() {
+            checked.remove(id);
+        }
+        self.disk.remove_dir(&away)?;
+        Ok(true)
+    }
+
+    pub(super) fn dir(&self, id: &KeyId) -> PathBuf {
+        self.state.join("cache").join(id.as_str())
+    }
+
+    /// `None` if it is not there, what is wrong with it if it is damaged.
+    fn look(&self, key: &StageKey, id: &KeyId) -> Result<Option<Result<Output, Unreadable>>, OutputError> {
+        let dir = self.dir(id);
+        let path = dir.join("entry.json");
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let remains =
+                    dir.exists().then(|| Err(Unreadable::Damaged("`entry.json` is missing".into())));
+                return Ok(remains);
+            }
+            Err(source) => return Err(OutputError::Read { path, source }),
+        };
+        match file.try_lock_shared() {
+            Ok(()) => {}
+            // Somebody takes it away at this moment.
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(source)) => return Err(OutputError::Read { path, source }),
+        }
+        // What was locked is what is there; otherwise it was taken away and perhaps made anew.
+        if !same_file(&file, &path) {
+            return Ok(None);
+        }
+        let mut bytes = Vec::new();
+        (&file).read_to_end(&mut bytes).map_err(|source| OutputError::Read { path, source })?;
+        let entry = match entry::read(&bytes) {
+            Ok(entry) if entry.key == *key => entry,
+            Ok(_) => {
+                return Ok(Some(Err(Unreadable::Damaged("it holds the output of another key".into()))));
+            }
+            Err(problem) => return Ok(Some(Err(problem))),
+        };
+        let out = dir.join("out");
+        let known = self.checked.lock().ok().and_then(|checked| checked.get(id).cloned());
+        match entry::compare(&out, &entry.files, known.as_deref()) {
+            Ok(stats) => {
+                if let Ok(mut checked) = self.checked.lock() {
+                    checked.insert(id.clone(), stats);
+                }
+                let lock = Some(Arc::new(file));
+                Ok(Some(Ok(Output { entry: Arc::new(entry), dir: out, lock })))
+            }
+            Err(problem) => Ok(Some(Err(Unreadable::Damaged(problem)))),
+        }
+    }
+
+    /// The lock of a key, unless somebody has it. A lock file that its holder has removed is no lock any more.
+    pub(super) fn try_lock(&self, id: &KeyId) -> Result<Option<KeyLock>, OutputError> {
+        let path = self.state.join("locks").join(id.as_str());
+        loop {
+            let file = self.disk.open_lock(&path)?;
+            match file.try_lock() {
+                Ok(()) if same_file(&file, &path) => {
+                    return Ok(Some(KeyLock { path, disk: self.disk.clone(), _file: file }));
+                }
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::Error(source)) => return Err(OutputError::Read { path, source }),
+            }
+        }
+    }
+
+    /// The entry of a newer release, as an error.
+    fn newer(&self, id: &KeyId, format: u32) -> OutputError {
+        OutputError::Newer { path: self.dir(id), format }
+    }
+}
+
+impl Outputs for Cache {
+    fn open(&self, key: &StageKey) -> Result<Option<Output>, OutputError> {
+        self.reuse(key)
+    }
+
+    fn claim(&self, key: &StageKey) -> Result<Claim, OutputError> {
+        let id = key.id();
+        match self.look(key, &id)? {
+            Some(Ok(output)) => return Ok(Claim::Ready(output)),
+            Some(Err(Unreadable::Newer(format))) => return Err(self.newer(&id, format)),
+            Some(Err(Unreadable::Damaged(_))) | None => {}
+        }
+        let Some(lock) = self.try_lock(&id)? else { return Ok(Claim::Busy) };
+        // Whoever held the lock before may have made it, or have been killed when it was all but there.
+        let mut damaged = None;
+        for swept in [false, true] {
+            if swept {
+                self.sweep_of(&id)?;
+            }
+            match self.look(key, &id)? {
+                Some(Ok(output)) => return Ok(Claim::Ready(output)),
+                Some(Err(Unreadable::Newer(format))) => return Err(self.newer(&id, format)),
+                Some(Err(Unreadable::Damaged(problem))) => {
+                    // Whoever reads it has not noticed, and ends by itself.
+                    if !self.remove(&id)? {
+                        return Ok(Claim::Busy);
+                    }
+                    damaged = Some(problem);
+                }
+                None => {}
+            }
+        }
+        // An entry that is just being evicted is still there, and nothing could be moved to its place.
+        if self.dir(&id).exists() {
+            return Ok(Claim::Busy);
+        }
+        Ok(Claim::Mine(Permit { key: key.clone(), id, damaged, _hold: Box::new(lock) }))
+    }
+
+    fn publish(&self, permit: Permit, dir: &Path, run: Run) -> Result<Output, PublishError> {
+        let files = describe(dir)?;
+        Ok(self.keep(permit, dir, files, run)?)
+    }
+}
+
+impl Drop for KeyLock {
+    fn drop(&mut self) {
+        // A file that stays is a lock that nobody holds.
+        let _ = self.disk.remove_file(&self.path);
+    }
+}
+
+/// Whether an open file is still the one at a path.
+fn same_file(file: &File, path: &Path) -> bool {
+    let at = |metadata: io::Result<fs::Metadata>| metadata.map(|m| (m.dev(), m.ino())).ok();
+    at(file.metadata()).is_some_and(|mine| at(fs::metadata(path)) == Some(mine))
+}

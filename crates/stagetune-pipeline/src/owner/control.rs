@@ -1,0 +1,55 @@
+//! Control records: what somebody who does not own a study may append to its log.
+
+use stagetune::study::{Event, Study};
+
+use super::error::RunError;
+use super::replay::continued;
+use crate::clock;
+use crate::log::{Log, LogError, Stamped};
+
+/// How often to try again where the owner was quicker.
+const TRIES: usize = 100;
+
+/// Appends events without owning the study: a trial attached, reported or withdrawn, a pause, a note. The owner, if there is one, reads them
+/// and goes on. `fresh` makes a new study of the same kind, against which the events are checked first.
+///
+/// `make` is asked for the events with the study as it stands; it is asked again if somebody else was quicker.
+pub fn append_control(
+    log: &mut dyn Log,
+    name: &str,
+    fresh: &dyn Fn() -> Result<Study, RunError>,
+    make: &dyn Fn(&Study) -> Result<Vec<Event>, RunError>,
+) -> Result<u64, RunError> {
+    let mut moved = None;
+    for _ in 0..TRIES {
+        let records = log.read(0)?;
+        let position = records.len() as u64;
+        let mut study = continued(name, fresh()?, &records)?;
+        let events = make(&study)?;
+        for event in &events {
+            let anybodys = matches!(
+                event,
+                Event::Started(_)
+                    | Event::Attached { .. }
+                    | Event::Reported { .. }
+                    | Event::Ended { .. }
+                    | Event::Paused { .. }
+                    | Event::Resumed
+                    | Event::Noted { .. }
+            );
+            if !anybodys {
+                return Err(RunError::NotOurs);
+            }
+            study.apply(event)?;
+        }
+        let at = clock::now();
+        let stamped: Vec<Stamped> =
+            events.into_iter().map(|event| Stamped { at, record: event.into() }).collect();
+        match log.append(position, &stamped) {
+            Ok(()) => return Ok(position + stamped.len() as u64),
+            Err(error @ LogError::Moved { .. }) => moved = Some(error),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(moved.map_or(RunError::Worker, RunError::from))
+}

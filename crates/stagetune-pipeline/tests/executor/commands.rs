@@ -1,0 +1,159 @@
+//! What holds of commands on this machine, with a supervisor and without.
+
+use crate::suite::{LONG, attempt, end, is_gone, number_in, script, sight, until};
+use stagetune_pipeline::executor::{Body, Executor, Exit, Local, Sight, read_end};
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+pub fn words_arguments_and_variables(local: &Local, root: &Path) {
+    let nasty = ["a b", "$(touch hacked)", "; rm -rf .", "\"", "*", "", "a\nb"];
+    let mut one =
+        script(root, 1, r#"shift; for a in "$@"; do printf '%s\0' "$a"; done; cat; echo "$C" >&2; pwd"#);
+    if let Body::Command { argv, env, .. } = &mut one.body {
+        argv.extend(nasty.map(Into::into));
+        env.insert("C".into(), "x; $HOME".into());
+    }
+    local.launch(&one).unwrap();
+    assert_eq!(end(local, &one).exit, Exit::Success);
+    let place = fs::canonicalize(root).unwrap();
+    let expected = format!("{}\0x; $HOME\n{}\n", nasty.join("\0"), place.display());
+    assert_eq!(fs::read_to_string(&one.log).unwrap(), expected);
+    assert!(!root.join("hacked").exists());
+}
+
+pub fn every_way_to_end(local: &Local, root: &Path) {
+    let exit = |number: u64, text: &str| {
+        let one = script(root, number, text);
+        local.launch(&one).unwrap();
+        end(local, &one).exit
+    };
+    assert_eq!(exit(1, "exit 3"), Exit::Code(3));
+    assert_eq!(exit(2, "kill -9 $$"), Exit::Signal(9));
+    let mut none = attempt(root, 3);
+    none.body =
+        Body::Command { argv: vec!["no-such-program".into()], dir: root.into(), env: Default::default() };
+    local.launch(&none).unwrap();
+    assert!(matches!(end(local, &none).exit, Exit::NotStarted(_)));
+    // A directory that is gone, or a log that cannot be written, is no fault of the command.
+    for (number, dir, log) in
+        [(4, root.join("none"), root.join("log")), (5, root.into(), root.join("none/log"))]
+    {
+        let mut one = attempt(root, number);
+        one.body = Body::Command { argv: vec!["true".into()], dir, env: Default::default() };
+        one.log = log;
+        local.launch(&one).unwrap();
+        assert!(matches!(end(local, &one).exit, Exit::NoRoom(_)), "{number}");
+    }
+    let mut empty = attempt(root, 6);
+    empty.body = Body::Command { argv: Vec::new(), dir: root.into(), env: Default::default() };
+    assert!(local.launch(&empty).is_err());
+}
+
+pub fn the_whole_group_ends(local: &Local, root: &Path) {
+    let deaf = r#"(trap '' TERM; sleep 60) & echo $! > "$1/child"; trap '' TERM; sleep 60"#;
+    let mut late = script(root, 1, deaf);
+    late.timeout = Some(Duration::from_millis(300));
+    let left = script(root, 2, r#"sleep 60 & echo $! > "$1/child""#);
+    let stopped = script(root, 3, deaf);
+    for attempt in [&late, &left, &stopped] {
+        local.launch(attempt).unwrap();
+    }
+    let child = number_in(stopped.dir.join("child"));
+    local.cancel(&stopped.token).unwrap();
+    assert_eq!(sight(local, &stopped.token), Sight::Running, "it does not listen to the first word");
+    for (attempt, exit) in [(&late, Exit::Timeout(0.3)), (&left, Exit::Success), (&stopped, Exit::Stopped)] {
+        assert_eq!(end(local, attempt).exit, exit);
+        let child = number_in(attempt.dir.join("child"));
+        until("the end of a child", || is_gone(&child));
+    }
+    assert!(is_gone(&child));
+}
+
+pub fn nothing_of_ours_is_inherited(local: &Local, root: &Path) {
+    let path = root.join("lock");
+    let held = fs::File::create(&path).unwrap();
+    held.try_lock().unwrap();
+    let text =
+        r#"for fd in /proc/self/fd/*; do readlink "$fd"; done > "$1/out/fds"; echo > "$1/ready"; sleep 60"#;
+    let one = script(root, 1, text);
+    local.launch(&one).unwrap();
+    until("the list", || one.dir.join("ready").exists());
+    let fds = fs::read_to_string(one.dir.join("out/fds")).unwrap();
+    for ours in ["/lock", "/began", "ended.json"] {
+        assert!(!fds.lines().any(|line| line.ends_with(ours)), "{ours} in\n{fds}");
+    }
+    assert!(fds.lines().any(|line| line.ends_with(".log")) && fds.contains("/dev/null"), "{fds}");
+    drop(held);
+    fs::File::open(&path).unwrap().try_lock().expect("the stage still runs and has no part in our lock");
+    local.cancel(&one.token).unwrap();
+    end(local, &one);
+}
+
+pub fn what_is_dropped_ends(local: Local, root: &Path) {
+    let one = script(root, 1, r#"echo $$ > "$1/process"; exec sleep 60"#);
+    local.launch(&one).unwrap();
+    let process = number_in(one.dir.join("process"));
+    drop(local);
+    assert!(is_gone(&process));
+    assert_eq!(read_end(&one.dir).unwrap().unwrap().exit, Exit::Stopped);
+}
+
+/// `other` is a second executor in the same directory, as a new owner would have.
+pub fn others_see_it(local: &Local, other: &Local, root: &Path) {
+    let one = attempt(root, 1);
+    local.launch(&one).unwrap();
+    assert_eq!(sight(other, &one.token), Sight::Running);
+    other.launch(&one).unwrap();
+    assert!(other.cancel(&one.token).is_err(), "it is not its to cancel");
+    fs::write(one.dir.join("go"), "4").unwrap();
+    other.wait(&one.token, LONG);
+    assert_eq!(sight(other, &one.token), Sight::Gone);
+    assert_eq!(read_end(&one.dir).unwrap().unwrap().exit, Exit::Code(4));
+    other.launch(&one).unwrap();
+    assert_eq!(sight(other, &one.token), Sight::Gone);
+    assert_eq!(fs::read_to_string(one.dir.join("starts")).unwrap().lines().count(), 1);
+}
+
+/// The tests of commands over the executor that `$make` makes for a directory.
+macro_rules! every_local {
+    ($make:expr) => {
+        fn with(check: fn(&stagetune_pipeline::executor::Local, &std::path::Path)) {
+            let root = tempfile::tempdir().unwrap();
+            check(&$make(root.path()), root.path());
+        }
+
+        #[test]
+        fn arguments_variables_and_words_arrive_as_they_are() {
+            with($crate::commands::words_arguments_and_variables);
+        }
+
+        #[test]
+        fn every_way_to_end_is_told_apart() {
+            with($crate::commands::every_way_to_end);
+        }
+
+        #[test]
+        fn whatever_a_command_started_ends_with_it() {
+            with($crate::commands::the_whole_group_ends);
+        }
+
+        #[test]
+        fn a_command_has_no_part_in_our_files_and_locks() {
+            with($crate::commands::nothing_of_ours_is_inherited);
+        }
+
+        #[test]
+        fn attempts_end_with_their_executor() {
+            let root = tempfile::tempdir().unwrap();
+            $crate::commands::what_is_dropped_ends($make(root.path()), root.path());
+        }
+
+        #[test]
+        fn another_owner_sees_what_runs_and_what_has_ended() {
+            let root = tempfile::tempdir().unwrap();
+            $crate::commands::others_see_it(&$make(root.path()), &$make(root.path()), root.path());
+        }
+    };
+}
+pub(crate) use every_local;

@@ -1,0 +1,154 @@
+//! Attempts that ended while nobody owned the study are adopted, and a newer owner wins.
+
+use std::sync::Arc;
+
+use stagetune::study::{Event, Owner as Who};
+use stagetune::trial::How;
+use stagetune_pipeline::disk::Disk;
+use stagetune_pipeline::executor::{Exit, Scripted};
+use stagetune_pipeline::log::{Log, Memory, Stamped};
+use stagetune_pipeline::outputs;
+use stagetune_pipeline::owner::{Owner, Quiet, RunError};
+use stagetune_pipeline::stop::Stop;
+
+use crate::harness::{LONG, TWO, count, events, finish, options, parts, parts_with, pipeline, until};
+
+/// A log that refuses everything after so many records, as if the owner had been killed there.
+struct Cut {
+    log: Memory,
+    at: u64,
+}
+
+impl Log for Cut {
+    fn append(
+        &mut self,
+        position: u64,
+        records: &[Stamped],
+    ) -> Result<(), stagetune_pipeline::log::LogError> {
+        if position + records.len() as u64 > self.at {
+            return Err(stagetune_pipeline::log::LogError::Unwritable { problem: "killed".into() });
+        }
+        self.log.append(position, records)
+    }
+
+    fn read(&self, position: u64) -> Result<Vec<Stamped>, stagetune_pipeline::log::LogError> {
+        self.log.read(position)
+    }
+}
+
+#[test]
+fn an_attempt_that_ended_while_nobody_owned_the_study_is_adopted_and_not_run_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let pipeline = pipeline(&TWO.replace("trials = 8", "trials = 1"), dir.path());
+    let (log, executor) = (Memory::default(), Arc::new(Scripted::new()));
+    // The first owner dies after it has launched the first stage: started, owned, asked, launched.
+    let outputs = Arc::new(outputs::Memory::new(&dir.path().join("outputs"), Disk::default()));
+    let mut made = parts_with(&pipeline, &log, &executor, &outputs);
+    made.log = Box::new(Cut { log: log.clone(), at: 4 });
+    let stop = Stop::new();
+    let died = std::thread::scope(|scope| {
+        let run = scope.spawn(|| Owner::with(&pipeline, options(1, &stop), made, &Quiet)?.run());
+        assert!(executor.wait_for_running(1, LONG));
+        finish(&executor, &executor.running()[0]);
+        run.join().unwrap()
+    });
+    assert!(died.is_err());
+    let launched = executor.launched();
+    assert_eq!((launched.len(), count(&log, |event| matches!(event, Event::Launched { .. }))), (1, 1));
+
+    let stop = Stop::new();
+    let ended = std::thread::scope(|scope| {
+        let made = parts_with(&pipeline, &log, &executor, &outputs);
+        let run = scope.spawn(|| Owner::with(&pipeline, options(1, &stop), made, &Quiet)?.run());
+        assert!(executor.wait_for_running(1, LONG));
+        finish(&executor, &executor.running()[0]);
+        run.join().unwrap()
+    });
+    let ledger = ended.unwrap().ledger;
+    assert_eq!(executor.launched().len(), 2, "the first stage ran once, the second once");
+    let stages: Vec<_> = ledger.trials[0].stages.iter().map(|row| (row.stage.as_str(), row.how)).collect();
+    assert_eq!(stages, [("first", How::Ran), ("second", How::Ran)]);
+    assert_eq!((ledger.spent, ledger.observed), (11.0, 1));
+    assert_eq!(ledger.owners.iter().map(|owner| owner.epoch).collect::<Vec<_>>(), [1, 2]);
+}
+
+#[test]
+fn a_failed_attempt_that_nobody_told_is_adopted_as_a_failure() {
+    let dir = tempfile::tempdir().unwrap();
+    let pipeline = pipeline(&TWO.replace("trials = 8", "trials = 1"), dir.path());
+    let (log, executor) = (Memory::default(), Arc::new(Scripted::new()));
+    let outputs = Arc::new(outputs::Memory::new(&dir.path().join("outputs"), Disk::default()));
+    let mut made = parts_with(&pipeline, &log, &executor, &outputs);
+    made.log = Box::new(Cut { log: log.clone(), at: 4 });
+    std::thread::scope(|scope| {
+        let stop = Stop::new();
+        let pipeline = &pipeline;
+        let run = scope.spawn(move || Owner::with(pipeline, options(1, &stop), made, &Quiet)?.run());
+        assert!(executor.wait_for_running(1, LONG));
+        executor.end(&executor.running()[0], Exit::Code(3), &[]).unwrap();
+        assert!(run.join().unwrap().is_err());
+    });
+    let made = parts_with(&pipeline, &log, &executor, &outputs);
+    let ended = Owner::with(&pipeline, options(1, &Stop::new()), made, &Quiet).unwrap().run().unwrap();
+    assert_eq!((executor.launched().len(), ended.ledger.failed), (1, 1));
+    let reason = ended.ledger.trials[0].reason.clone().unwrap();
+    assert!(reason.contains("exit code 3"), "{reason}");
+}
+
+#[test]
+fn an_owner_that_reads_of_a_newer_one_stops() {
+    let dir = tempfile::tempdir().unwrap();
+    let pipeline = pipeline(TWO, dir.path());
+    let (mut log, executor) = (Memory::default(), Arc::new(Scripted::new()));
+    let stop = Stop::new();
+    let error = std::thread::scope(|scope| {
+        let made = parts(&pipeline, &log, &executor);
+        let run = scope.spawn(|| Owner::with(&pipeline, options(2, &stop), made, &Quiet)?.run());
+        assert!(executor.wait_for_running(2, LONG));
+        // Somebody else takes the study over.
+        until("a place at the end of the log", || {
+            let by = Who { host: "elsewhere".into(), process: 7, ..Who::default() };
+            let record = Event::Owned { epoch: 2, by }.into();
+            log.append(events(&log).len() as u64, &[Stamped { at: 1.0, record }]).is_ok()
+        });
+        run.join().unwrap().err().unwrap()
+    });
+    assert!(matches!(error, RunError::Superseded { .. }), "{error}");
+    assert!(error.to_string().contains("elsewhere"), "{error}");
+    let last = events(&log).pop().unwrap();
+    assert!(matches!(last, Event::Owned { epoch: 2, .. }), "it wrote nothing more: {last:?}");
+}
+
+#[test]
+fn an_output_that_was_lost_after_its_stage_reported_is_made_again_and_charged() {
+    let dir = tempfile::tempdir().unwrap();
+    let pipeline = pipeline(&TWO.replace("trials = 8", "trials = 1"), dir.path());
+    let (log, executor) = (Memory::default(), Arc::new(Scripted::new()));
+    // The first owner dies after the first stage has reported: started, owned, asked, launched, reported.
+    let mut made = parts(&pipeline, &log, &executor);
+    made.log = Box::new(Cut { log: log.clone(), at: 5 });
+    std::thread::scope(|scope| {
+        let stop = Stop::new();
+        let pipeline = &pipeline;
+        let run = scope.spawn(move || Owner::with(pipeline, options(1, &stop), made, &Quiet)?.run());
+        assert!(executor.wait_for_running(1, LONG));
+        finish(&executor, &executor.running()[0]);
+        assert!(run.join().unwrap().is_err());
+    });
+    // Somebody empties the cache: the next owner has other outputs.
+    let elsewhere = Arc::new(outputs::Memory::new(&dir.path().join("others"), Disk::default()));
+    let ended = std::thread::scope(|scope| {
+        let made = parts_with(&pipeline, &log, &executor, &elsewhere);
+        let pipeline = &pipeline;
+        let run = scope.spawn(move || Owner::with(pipeline, options(1, &Stop::new()), made, &Quiet)?.run());
+        while !run.is_finished() {
+            executor.running().iter().for_each(|token| finish(&executor, token));
+            std::thread::yield_now();
+        }
+        run.join().unwrap()
+    });
+    let ledger = ended.unwrap().ledger;
+    assert_eq!((ledger.observed, ledger.spent, executor.launched().len()), (1, 21.0, 3));
+    let first = &ledger.trials[0].stages[0];
+    assert_eq!((first.stage.as_str(), first.cost, first.attempts), ("first", 20.0, 2));
+}

@@ -1,0 +1,106 @@
+//! With a proposal that does not come to an end, results are told and stages start all the same.
+
+use std::sync::{Arc, Condvar, Mutex};
+
+use stagetune::objective::{Direction, Metric, Objectives};
+use stagetune::strategy::{Past, Proposal, Random, Strategy, StrategyError, View};
+use stagetune::study::{Event, StopRules, Study};
+use stagetune_pipeline::executor::Scripted;
+use stagetune_pipeline::log::Memory;
+use stagetune_pipeline::owner::{Owner, Quiet};
+use stagetune_pipeline::stop::Stop;
+
+use crate::harness::{LONG, TWO, count, finish, options, parts, pipeline, until};
+
+/// Proposes at random, but from the ninth trial on only when it is let go.
+#[derive(Clone, Debug)]
+struct Blocking {
+    random: Random,
+    gate: Arc<Gate>,
+}
+
+#[derive(Debug, Default)]
+struct Gate {
+    waits: Mutex<(bool, bool)>,
+    changed: Condvar,
+}
+
+impl Gate {
+    /// Says that somebody waits, and waits until it is open.
+    fn pass(&self) {
+        let mut state = self.waits.lock().unwrap();
+        state.0 = true;
+        while !state.1 {
+            state = self.changed.wait(state).unwrap();
+        }
+    }
+
+    fn is_waited_at(&self) -> bool {
+        self.waits.lock().unwrap().0
+    }
+
+    fn open(&self) {
+        self.waits.lock().unwrap().1 = true;
+        self.changed.notify_all();
+    }
+}
+
+impl Strategy for Blocking {
+    fn propose(&self, view: &View<'_>) -> Result<Proposal, StrategyError> {
+        if view.trials.len() >= 7 {
+            self.gate.pass();
+        }
+        self.random.propose(view)
+    }
+
+    fn accept(&mut self, past: &Past<'_>, proposal: &Proposal) -> Result<(), StrategyError> {
+        self.random.accept(past, proposal)
+    }
+
+    fn boxed(&self) -> Box<dyn Strategy> {
+        Box::new(self.clone())
+    }
+}
+
+#[test]
+fn results_are_told_and_stages_start_while_a_proposal_is_computed() {
+    let dir = tempfile::tempdir().unwrap();
+    let pipeline = pipeline(&TWO.replace("trials = 8", "trials = 9"), dir.path());
+    let (gate, log, executor) = (Arc::new(Gate::default()), Memory::default(), Arc::new(Scripted::new()));
+    let stop = Stop::new();
+    let mut made = parts(&pipeline, &log, &executor);
+    let (space, blocked) = (pipeline.space.clone(), gate.clone());
+    made.study = Box::new(move || {
+        let strategy = Blocking { random: Random::new(3), gate: blocked.clone() };
+        let study = Study::new(space.clone(), Box::new(strategy))
+            .objectives(Objectives::one(Metric::of_last("f"), Direction::Minimize))?
+            .stop(StopRules { trials: Some(9), ..StopRules::default() })?;
+        Ok(study)
+    });
+    let ended = std::thread::scope(|scope| {
+        let run = scope.spawn(|| Owner::with(&pipeline, options(8, &stop), made, &Quiet)?.run());
+        // Seven trials are running, and the eighth is being computed without end.
+        assert!(executor.wait_for_running(7, LONG));
+        until("the proposal that blocks", || gate.is_waited_at());
+        let is_told = |event: &Event| matches!(event, Event::Ended { .. });
+        let running = executor.running();
+        assert_eq!(running.len(), 7);
+        // First stages end: their second stages start. They end, too: the trials are told.
+        running.iter().for_each(|token| finish(&executor, token));
+        until("seven second stages", || {
+            executor.running().iter().filter(|token| !running.contains(token)).count() == 7
+        });
+        executor.running().iter().for_each(|token| finish(&executor, token));
+        until("seven results", || count(&log, is_told) == 7);
+        assert!(gate.is_waited_at() && count(&log, |event| matches!(event, Event::Asked { .. })) == 7);
+
+        gate.open();
+        while !run.is_finished() {
+            executor.running().iter().for_each(|token| finish(&executor, token));
+            std::thread::yield_now();
+        }
+        run.join().unwrap()
+    });
+    let ended = ended.unwrap();
+    assert_eq!((ended.ledger.observed, ended.ledger.trials.len()), (9, 9));
+}
