@@ -21,6 +21,7 @@ mod inputs;
 mod key;
 mod memory;
 mod publish;
+#[cfg(test)]
 mod staging;
 mod store;
 mod why;
@@ -31,7 +32,6 @@ pub use inputs::{InputError, Inputs};
 pub use key::{KEY_FORMAT, KeyId, StageKey};
 pub use memory::Memory;
 pub use publish::Swept;
-pub use staging::{Staged, Staging};
 pub use store::{Cache, Listed, Verdict};
 pub use why::{Difference, Nearest};
 

@@ -1,4 +1,4 @@
-//! Claims that wait, with a directory to work in: what the run loop uses.
+//! Claims that wait, with a directory to work in: how the tests of the cache make an output in one step.
 
 use std::path::PathBuf;
 use std::time::Duration;

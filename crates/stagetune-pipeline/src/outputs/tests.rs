@@ -1,5 +1,6 @@
 //! What the cache promises: outputs appear whole, are checked, made once, and kept by worth.
 
+use super::staging::{Staged, Staging};
 use super::*;
 use crate::disk::Disk;
 use crate::stop::Stop;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::error::RunError;
 use crate::clock;
 use crate::disk::{Disk, DiskError};
+use crate::host;
 use crate::state_dir::StateDir;
 
 /// The right to work on a study, for as long as it lives; the system takes it back from a process that dies.
@@ -43,7 +44,8 @@ impl Hold {
                 return Err(DiskError { doing: "lock", path, source }.into());
             }
         }
-        let holder = Holder { process: std::process::id(), host: host(), since: clock::now() };
+        let holder =
+            Holder { process: std::process::id(), host: host::name().to_owned(), since: clock::now() };
         let text = serde_json::to_vec(&holder).unwrap_or_default();
         let write = disk.permit().and_then(|()| {
             lock.set_len(0)?;
@@ -82,10 +84,4 @@ impl fmt::Display for Holder {
         let minutes = ((clock::now() - self.since) / 60.0).max(0.0);
         write!(f, "process {} on {}, for {minutes:.0} min now", self.process, self.host)
     }
-}
-
-/// The name of this machine.
-pub(super) fn host() -> String {
-    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    if name.is_empty() { "this machine".into() } else { name }
 }

@@ -51,7 +51,18 @@ fn live(study: &mut Study, deeds: &[(u8, usize, f64)]) {
     for &(deed, which, value) in deeds {
         let open: Vec<_> = study.open().cloned().collect();
         let chosen = open.get(which % open.len().max(1)).cloned();
-        match (deed % 6, chosen) {
+        let asked = study.trials().len() as u64;
+        match (deed % 10, chosen) {
+            (6, Some(trial)) => study.withdraw(trial.id(), "not meant").unwrap(),
+            // One that had ended; if it was withdrawn before, that is refused and changes nothing.
+            (7, _) if asked > 0 => drop(study.withdraw(TrialId::new(which as u64 % asked), "a full disk")),
+            (8, Some(trial)) => drop(study.attach(trial.point().clone(), None).unwrap()),
+            (9, Some(trial)) => {
+                let report = StageReport::ran(Some(value.abs())).with_metric("loss", value);
+                let event = Event::Reported { trial: trial.id(), stage: "first".into(), report };
+                // A stage reports once.
+                drop(study.apply(&event));
+            }
             (3, Some(trial)) => study.tell(trial.observe(value).unwrap()).unwrap(),
             (4, Some(trial)) => {
                 let stages = vec![None, Some(value.abs()), Some(0.3)];

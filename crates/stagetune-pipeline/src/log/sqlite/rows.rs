@@ -1,4 +1,4 @@
-//! The rows of a journal: studies, their records and summaries, through any connection.
+//! The rows of a journal: studies and their records, through any connection.
 
 use std::path::Path;
 
