@@ -13,7 +13,7 @@
 //! posterior answers every question, and a step is a change of rank one.
 //!
 //! Trials are chosen as a batch: what the first would teach about the later ones is left out, which makes a forecast too low rather than too high as far as the model is right. Past
-//! [`MOST_TRIALS`] trials the gain goes on at the rate of their second half, but never beyond what the most promising places would bring together. What open
+//! `MOST_TRIALS` trials the gain goes on at the rate of their second half, but never beyond what the most promising places would bring together. What open
 //! trials will bring is not counted.
 
 mod belief;
