@@ -27,17 +27,7 @@ pub fn append_control(
         let mut study = continued(name, fresh()?, &records)?;
         let events = make(&study)?;
         for event in &events {
-            let anybodys = matches!(
-                event,
-                Event::Started(_)
-                    | Event::Attached { .. }
-                    | Event::Reported { .. }
-                    | Event::Ended { .. }
-                    | Event::Paused { .. }
-                    | Event::Resumed
-                    | Event::Noted { .. }
-            );
-            if !anybodys {
+            if !event.is_anybodys() {
                 return Err(RunError::NotOurs);
             }
             study.apply(event)?;

@@ -168,6 +168,24 @@ enum CostModelName {
 }
 
 impl Event {
+    /// Whether somebody who does not own the study may append it.
+    pub fn is_anybodys(&self) -> bool {
+        match self {
+            Self::Started(_)
+            | Self::Attached { .. }
+            | Self::Reported { .. }
+            | Self::Ended { .. }
+            | Self::Paused { .. }
+            | Self::Resumed
+            | Self::Noted { .. } => true,
+            Self::Owned { .. }
+            | Self::Released { .. }
+            | Self::Asked { .. }
+            | Self::Settled { .. }
+            | Self::Launched { .. } => false,
+        }
+    }
+
     /// The trial that the event is about.
     pub fn trial(&self) -> Option<TrialId> {
         match self {
