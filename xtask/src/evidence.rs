@@ -219,7 +219,7 @@ mod tests {
         assert!(complaint.is_some_and(|text| text.contains("reference, maximiser")));
         let auto = select(&["auto".to_owned()]).map(|items| items[0].command().join(" ")).unwrap_or_default();
         assert!(
-            auto.contains("experiments/auto/report-panel-a/plan.toml") && !auto.contains("tune-"),
+            auto.contains("experiments/auto/report-panel-a/plan.toml") && !auto.contains("/tune-"),
             "{auto}"
         );
         assert_eq!(select(&["all".to_owned()]).map(|items| items.len()).ok(), Some(ITEMS.len()));

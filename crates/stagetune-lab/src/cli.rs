@@ -168,7 +168,7 @@ Exit code: 0 done, 2 something failed; finished runs are kept.
 
 Examples:
   stagetune-lab run experiments/panel-a/plan.toml
-  stagetune-lab run experiments/panel-a/plan.toml --sims 3 --strategies gp-ucb,stagetune --out target/panel-a";
+  stagetune-lab run experiments/panel-a/plan.toml --sims 3 --strategies gp-ucb,lambo --out target/panel-a";
 
 const COMPARE_HELP: &str = "\
 Differences are B minus A; all measures are better when smaller. Runs of the same number are paired where both sides have the same

@@ -33,7 +33,7 @@ fn run_compare_and_tournament_work_on_each_others_files() {
     let summary: Value =
         serde_json::from_slice(&std::fs::read(folder.join("a/summary.json")).unwrap()).unwrap();
     assert_eq!(summary["problem"], "hartmann3");
-    assert_eq!(summary["command"], "stagetune-lab run plan.toml --strategies random,stagetune --out a");
+    assert_eq!(summary["command"], "stagetune-lab run plan.toml --strategies random,lambo --out a");
     let lambo = &summary["strategies"]["lambo"];
     assert_eq!(lambo["sims"], 3);
     for threshold in ["0.10", "0.05", "0.02"] {

@@ -203,11 +203,10 @@ fn a_cache_a_draw_and_costs_that_must_be_learned_keep_their_accounts() {
         let name = format!("runs/{}-{:0>4}.json", curve[0][1], curve[0][2]);
         let text = std::fs::read_to_string(folder.join(name)).unwrap();
         let file: serde_json::Value = serde_json::from_str(&text).unwrap();
-        let told = file["events"].as_array().unwrap().iter().filter(|event| event["event"] == "observed");
-        let stages =
-            told.map(|event| event["stages"].as_array().unwrap().iter().filter_map(|s| s.as_f64()).sum());
+        let told = file["events"].as_array().unwrap().iter().filter(|event| event["event"] == "ended");
+        let charged = told.map(|event| event["cost"].as_f64().unwrap());
         let (mut spent, mut costs) = (0.0, Vec::new());
-        for (row, cost) in curve.iter().zip(stages.collect::<Vec<f64>>()) {
+        for (row, cost) in curve.iter().zip(charged.collect::<Vec<f64>>()) {
             spent += cost;
             costs.push(cost);
             assert!((number(row, 4) - spent).abs() < 1e-9, "{row:?}: the study was told {spent}");
