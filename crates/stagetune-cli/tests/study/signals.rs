@@ -79,7 +79,7 @@ fn a_second_process_learns_who_runs_the_study() {
     assert!(error.contains(&format!("process {}", child.id())), "{error}");
     let status = lab.json(&["status", "--json"]);
     assert_eq!((&status["state"], &status["holder"]["process"]), (&"running".into(), &child.id().into()));
-    assert_eq!(status["running"][0]["stage"], "slow");
+    wait_until("the stage in `status`", || lab.json(&["status", "--json"])["running"][0]["stage"] == "slow");
     send(&child, "-INT");
     child.wait().unwrap();
     assert_eq!(lab.json(&["status", "--json"])["state"], "paused");

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::io::Write;
-use std::os::unix::process::CommandExt;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::Child;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -21,7 +21,8 @@ use super::call::{self, CallOrder, Callable};
 use super::command::{self, GRACE, Order, Word};
 use super::ended::write_end;
 use super::folder::{self, Prepared};
-use super::supervise::{CANNOT_WRITE, SUPERVISOR_COMMAND};
+use super::supervise::CANNOT_WRITE;
+use super::supervisor::{Supervisor, Supervisors};
 use super::{Attempt, Body, Executor, NoIdea, Refused, Sight, Token};
 use crate::disk::{Disk, DiskError};
 
@@ -40,6 +41,8 @@ pub struct LocalOptions {
 /// Runs attempts on this machine.
 pub struct Local {
     options: LocalOptions,
+    /// Without any, commands are watched over by threads.
+    supervisors: Option<Arc<Supervisors>>,
     callables: Mutex<BTreeMap<String, Callable>>,
     shared: Arc<Shared>,
 }
@@ -63,7 +66,7 @@ enum State {
 /// How an attempt is asked to end.
 enum Control {
     /// A byte to the supervisor.
-    Supervisor(ChildStdin),
+    Supervisor(UnixStream),
     /// A word to the thread that watches over a command.
     Thread(Sender<Word>),
     /// A flag that a callable may look at.
@@ -76,7 +79,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 impl Local {
     /// An executor that runs nothing yet.
     pub fn new(options: LocalOptions) -> Self {
-        Self { options, callables: Mutex::default(), shared: Arc::default() }
+        let supervisors = options.supervisor.clone().map(|program| Arc::new(Supervisors::new(program)));
+        Self { options, supervisors, callables: Mutex::default(), shared: Arc::default() }
     }
 
     /// Gives a function a name by which stages can call it; a function that had the name is replaced.
@@ -100,7 +104,7 @@ impl Local {
             Prepared::Fresh(held) => held,
             Prepared::Taken => return Ok(None),
         };
-        match (&attempt.body, callable, &self.options.supervisor) {
+        match (&attempt.body, callable, &self.supervisors) {
             (Body::Call { params, inputs, .. }, Some(callable), _) => {
                 let cancelled = Arc::new(AtomicBool::new(false));
                 let order = CallOrder {
@@ -116,7 +120,7 @@ impl Local {
                 self.spawn(attempt, held, move |dir| write_end(dir, &call::run(&order, &disk), &disk))?;
                 Ok(Some(Control::Callable(cancelled)))
             }
-            (Body::Command { argv, dir, env }, _, supervisor) => {
+            (Body::Command { argv, dir, env }, _, supervisors) => {
                 let order = Order {
                     argv: argv.clone(),
                     dir: dir.into(),
@@ -125,8 +129,8 @@ impl Local {
                     log: attempt.log.clone().into(),
                     timeout: attempt.timeout,
                 };
-                match supervisor {
-                    Some(supervisor) => self.supervised(attempt, &order, supervisor, held).map(Some),
+                match supervisors {
+                    Some(supervisors) => self.supervised(attempt, &order, supervisors, &held).map(Some),
                     None => self.in_a_thread(attempt, order, held).map(Some),
                 }
             }
@@ -150,11 +154,11 @@ impl Local {
         &self,
         attempt: &Attempt,
         order: &Order,
-        supervisor: &Path,
-        held: File,
+        supervisors: &Arc<Supervisors>,
+        held: &File,
     ) -> Result<Control, Refused> {
         let world = |source| Refused::World {
-            doing: format!("start {} for stage `{}`", supervisor.display(), attempt.stage),
+            doing: format!("start {} for stage `{}`", supervisors.program().display(), attempt.stage),
             source,
         };
         let mut line = serde_json::to_vec(order).map_err(|error| Refused::Never(error.to_string()))?;
@@ -162,8 +166,10 @@ impl Local {
         // The thread first: a process that nobody can wait for is not started.
         let (give, take) = mpsc::channel::<Child>();
         let (shared, token, dir) = (self.shared.clone(), attempt.token.clone(), attempt.dir.clone());
+        let reserve = supervisors.clone();
         let waiting = move || {
             let Ok(mut child) = take.recv() else { return };
+            reserve.refill();
             let status = child.wait();
             let mut state = State::Ended;
             if !dir.join("ended.json").exists() {
@@ -176,16 +182,9 @@ impl Local {
             shared.end(&token, state);
         };
         std::thread::Builder::new().spawn(waiting).map_err(world)?;
-        let mut command = Command::new(supervisor);
-        // A group of its own: Ctrl-C in a terminal reaches the owner alone. The lock goes over with `held`.
-        command.arg(SUPERVISOR_COMMAND).process_group(0);
-        command.stdin(Stdio::piped()).stdout(held).stderr(Stdio::null());
-        let mut child = command.spawn().map_err(world)?;
-        let pipe = child.stdin.take();
-        let _ = give.send(child);
-        let mut pipe = pipe.ok_or_else(|| world(std::io::Error::other("it has no standard input")))?;
-        pipe.write_all(&line).map_err(world)?;
-        Ok(Control::Supervisor(pipe))
+        let Supervisor { process, socket } = supervisors.begin(&line, held).map_err(world)?;
+        let _ = give.send(process);
+        Ok(Control::Supervisor(socket))
     }
 
     /// Runs `work` in a thread, which then says that the attempt has ended.
@@ -304,6 +303,9 @@ impl Executor for Local {
 impl Drop for Local {
     /// Ends the attempts, and waits for those that can be ended.
     fn drop(&mut self) {
+        if let Some(supervisors) = &self.supervisors {
+            supervisors.close();
+        }
         let mut attempts = self.shared.lock();
         for state in attempts.values_mut() {
             if let State::Running(control) = state {
@@ -323,7 +325,7 @@ impl Control {
     fn stop(&mut self) {
         // Whoever does not listen any more has ended.
         match self {
-            Self::Supervisor(pipe) => drop(pipe.write_all(b"c")),
+            Self::Supervisor(socket) => drop(socket.write_all(b"c")),
             Self::Thread(tell) => drop(tell.send(Word::Stop)),
             Self::Callable(flag) => flag.store(true, Ordering::SeqCst),
         }

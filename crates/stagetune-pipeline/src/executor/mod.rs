@@ -20,6 +20,7 @@ mod local;
 mod log;
 mod scripted;
 mod supervise;
+mod supervisor;
 mod token;
 
 pub use call::{Call, Callable};

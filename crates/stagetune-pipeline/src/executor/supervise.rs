@@ -1,14 +1,16 @@
 //! The supervisor: a small process between the owner and a command, so that the end of the command is on disk even
 //! when the owner is killed at that moment.
 //!
-//! On its standard input it gets the order as one line of JSON. The pipe then stays open: a byte on it is a cancel,
-//! and its end means that the owner is dead; either way the command is ended. Its standard output is the file
-//! `began` of the attempt, whose lock it thereby holds until it ends.
+//! Its standard input is a socket, on which it gets the order and the open file `began` of the attempt, whose lock it
+//! thereby holds until it ends. The socket then stays open: a byte on it is a cancel, and its end means that the
+//! owner is dead; either way the command is ended.
 //!
 //! Processes that left the command's group (`setsid`, `timeout`, job control) become children of the supervisor when
 //! their parents die, and are killed before the end is written: nothing writes to an output after that.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::mpsc;
@@ -16,8 +18,9 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
-use super::command::{self, GRACE, Order, Word};
+use super::command::{self, GRACE, Word};
 use super::ended::write_end;
+use super::supervisor::{Received, receive};
 use crate::disk::Disk;
 
 /// The argument with which the `stagetune` command becomes a supervisor.
@@ -31,18 +34,17 @@ const TRIES: u32 = 30;
 
 /// What the supervisor process does, from its standard input to its end.
 pub fn supervise() -> ExitCode {
-    let mut input = BufReader::new(io::stdin());
-    let mut line = Vec::new();
-    let Ok(_) = input.read_until(b'\n', &mut line) else { return ExitCode::FAILURE };
-    // An owner that died while it wrote has started nothing.
-    if line.last() != Some(&b'\n') {
+    let Ok(socket) = io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from) else {
         return ExitCode::FAILURE;
-    }
-    let Ok(order) = serde_json::from_slice::<Order>(&line) else { return ExitCode::FAILURE };
+    };
+    // An owner that died before or while it wrote has started nothing.
+    let Ok(Some(Received { order, lock: mut began, mut socket })) = receive(socket) else {
+        return ExitCode::FAILURE;
+    };
     let (tell, words) = mpsc::channel();
     let told = tell.clone();
     let listening = std::thread::Builder::new().spawn(move || {
-        while matches!(input.read(&mut [0]), Err(error) if error.kind() == io::ErrorKind::Interrupted) {}
+        while matches!(socket.read(&mut [0]), Err(error) if error.kind() == io::ErrorKind::Interrupted) {}
         let _ = told.send(Word::Stop);
     });
     if listening.is_err() {
@@ -52,8 +54,7 @@ pub fn supervise() -> ExitCode {
     let disk = Disk::default();
     let ended = command::run(&order, &disk, &words, tell, |process| {
         // For the owner, should this process be killed.
-        let mut began = io::stdout();
-        let _ = began.write_all(format!("group {process}\n").as_bytes()).and_then(|()| began.flush());
+        let _ = began.write_all(format!("group {process}\n").as_bytes());
     });
     end_orphans();
     for _ in 0..TRIES {

@@ -145,6 +145,7 @@ impl Dispatcher {
             return Ok(());
         }
         self.last_look = Instant::now();
+        context.live.write();
         for stamped in self.book.follow()? {
             context.watcher.see(&News::Control { event: &stamped.record.event });
         }

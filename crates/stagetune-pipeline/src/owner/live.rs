@@ -1,4 +1,7 @@
 //! What runs at this moment, in a small file for whoever asks from outside.
+//!
+//! The file follows within a tenth of a second. Written at every change, it cost a short stage more than its process:
+//! each version is a new file, and a file system that was just given many files to delete makes new ones slowly.
 
 use std::fs;
 use std::path::PathBuf;
@@ -27,7 +30,14 @@ pub struct RunningStage {
 pub struct Live {
     path: PathBuf,
     disk: Disk,
-    running: Mutex<Vec<RunningStage>>,
+    running: Mutex<Running>,
+}
+
+#[derive(Debug, Default)]
+struct Running {
+    stages: Vec<RunningStage>,
+    /// The file says something else.
+    changed: bool,
 }
 
 impl Live {
@@ -49,11 +59,19 @@ impl Live {
         self.change(|running| running.retain(|r| r.trial != trial || r.stage != stage));
     }
 
+    /// Brings the file up to date.
+    pub(super) fn write(&self) {
+        let Ok(mut running) = self.running.lock() else { return };
+        if std::mem::take(&mut running.changed) {
+            // Only a courtesy to lookers-on: the study does not depend on it.
+            let _ = self.disk.replace(&self.path, &serde_json::to_vec(&running.stages).unwrap_or_default());
+        }
+    }
+
     fn change(&self, change: impl FnOnce(&mut Vec<RunningStage>)) {
         let Ok(mut running) = self.running.lock() else { return };
-        change(&mut running);
-        // Only a courtesy to lookers-on: the study does not depend on it.
-        let _ = self.disk.replace(&self.path, &serde_json::to_vec(&*running).unwrap_or_default());
+        change(&mut running.stages);
+        running.changed = true;
     }
 }
 

@@ -1,0 +1,177 @@
+//! Supervisors as their owner sees them: started, given an order, kept in reserve.
+//!
+//! A supervisor is a program that has to be loaded, which takes a millisecond or two. One in reserve is loaded
+//! already: it waits for its order while another stage runs, and ends when its owner does.
+//!
+//! The order is one line of JSON on a socket, which is the supervisor's standard input. The open file that holds
+//! the lock of the attempt goes over with its first byte, so that the lock is held at every instant.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, IoSlice, IoSliceMut, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::io::FdFlags;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags,
+};
+
+use super::command::Order;
+use super::supervise::SUPERVISOR_COMMAND;
+
+/// A supervisor process, and the socket that leads to it.
+#[derive(Debug)]
+pub(super) struct Supervisor {
+    pub(super) process: Child,
+    pub(super) socket: UnixStream,
+}
+
+/// Starts supervisors, and keeps one in reserve.
+#[derive(Debug)]
+pub(super) struct Supervisors {
+    program: PathBuf,
+    reserve: Mutex<Reserve>,
+}
+
+#[derive(Debug)]
+enum Reserve {
+    Empty,
+    Waiting(Supervisor),
+    /// The owner ends: nobody is kept in reserve any more.
+    Closed,
+}
+
+impl Supervisor {
+    fn start(program: &PathBuf) -> io::Result<Self> {
+        let (socket, other) = UnixStream::pair()?;
+        let mut command = Command::new(program);
+        // A group of its own: Ctrl-C in a terminal reaches the owner alone.
+        command.arg(SUPERVISOR_COMMAND).process_group(0);
+        command.stdin(OwnedFd::from(other)).stdout(Stdio::null()).stderr(Stdio::null());
+        Ok(Self { process: command.spawn()?, socket })
+    }
+
+    /// Without its owner's socket a supervisor without an order ends at once.
+    fn dismiss(mut self) {
+        drop(self.socket);
+        let _ = self.process.wait();
+    }
+}
+
+impl Supervisors {
+    pub(super) fn new(program: PathBuf) -> Self {
+        Self { program, reserve: Mutex::new(Reserve::Empty) }
+    }
+
+    pub(super) fn program(&self) -> &PathBuf {
+        &self.program
+    }
+
+    /// A supervisor that has its order; it holds the lock of the attempt from now on.
+    pub(super) fn begin(&self, order: &[u8], lock: &File) -> io::Result<Supervisor> {
+        if let Some(waiting) = self.take() {
+            match send(&waiting.socket, order, lock) {
+                Ok(()) => return Ok(waiting),
+                // Somebody has ended it, so that it has not read the order as a whole.
+                Err(_) => waiting.dismiss(),
+            }
+        }
+        let fresh = Supervisor::start(&self.program)?;
+        match send(&fresh.socket, order, lock) {
+            Ok(()) => Ok(fresh),
+            Err(error) => {
+                fresh.dismiss();
+                Err(error)
+            }
+        }
+    }
+
+    /// Puts a supervisor in reserve if there is none. Where that fails, the next attempt says why.
+    pub(super) fn refill(&self) {
+        let mut reserve = self.lock();
+        if let Reserve::Empty = *reserve
+            && let Ok(fresh) = Supervisor::start(&self.program)
+        {
+            *reserve = Reserve::Waiting(fresh);
+        }
+    }
+
+    /// Ends the one in reserve, for good.
+    pub(super) fn close(&self) {
+        let before = std::mem::replace(&mut *self.lock(), Reserve::Closed);
+        match before {
+            Reserve::Waiting(waiting) => waiting.dismiss(),
+            Reserve::Empty | Reserve::Closed => {}
+        }
+    }
+
+    fn take(&self) -> Option<Supervisor> {
+        let mut reserve = self.lock();
+        match std::mem::replace(&mut *reserve, Reserve::Empty) {
+            Reserve::Waiting(waiting) => Some(waiting),
+            Reserve::Empty => None,
+            Reserve::Closed => {
+                *reserve = Reserve::Closed;
+                None
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Reserve> {
+        self.reserve.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Sends an order, and with its first byte the file.
+fn send(socket: &UnixStream, order: &[u8], lock: &File) -> io::Result<()> {
+    let files = [lock.as_fd()];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !control.push(SendAncillaryMessage::ScmRights(&files)) {
+        return Err(io::Error::other("a file does not fit into a message"));
+    }
+    let sent = rustix::io::retry_on_intr(|| {
+        rustix::net::sendmsg(socket, &[IoSlice::new(order)], &mut control, SendFlags::empty())
+    })?;
+    let mut socket = socket;
+    socket.write_all(order.get(sent..).unwrap_or_default())
+}
+
+/// An order as it arrives.
+pub(super) struct Received {
+    pub(super) order: Order,
+    /// The file that holds the lock of the attempt.
+    pub(super) lock: File,
+    /// What the owner says later.
+    pub(super) socket: BufReader<UnixStream>,
+}
+
+/// Waits for an order; `None` if the owner ended before it had sent one as a whole.
+pub(super) fn receive(socket: UnixStream) -> io::Result<Option<Received>> {
+    let mut first = [0];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let received = rustix::io::retry_on_intr(|| {
+        rustix::net::recvmsg(&socket, &mut [IoSliceMut::new(&mut first)], &mut control, RecvFlags::empty())
+    })?;
+    let file = control.drain().find_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut files) => files.next(),
+        _ => None,
+    });
+    let Some(file) = file.filter(|_| received.bytes == first.len()) else { return Ok(None) };
+    // The command that the supervisor starts must not hold the lock.
+    rustix::io::fcntl_setfd(&file, FdFlags::CLOEXEC)?;
+    let mut line = first.to_vec();
+    let mut socket = BufReader::new(socket);
+    socket.read_until(b'\n', &mut line)?;
+    if line.last() != Some(&b'\n') {
+        return Ok(None);
+    }
+    Ok(Some(Received { order: serde_json::from_slice(&line)?, lock: File::from(file), socket }))
+}
