@@ -29,7 +29,7 @@ use crate::disk::{Disk, DiskError};
 /// How attempts are run.
 #[derive(Clone, Debug, Default)]
 pub struct LocalOptions {
-    /// A program that calls [`super::supervise`] if its argument is [`SUPERVISOR_COMMAND`]: the `stagetune`
+    /// A program that calls [`super::supervise`] if its argument is [`super::SUPERVISOR_COMMAND`]: the `stagetune`
     /// command. Without one, commands are watched over by a thread of this process.
     pub supervisor: Option<PathBuf>,
     /// Where the directories of attempts are, each under its token, to look at those of earlier owners.
