@@ -12,6 +12,7 @@
 //! | 7 | the journal is damaged, or of a newer release |
 //! | 8 | there is no such study yet |
 //! | 9 | `cache verify` found damaged entries |
+//! | 10 | the world stayed at fault for longer than `patience`; once it is mended, the same command continues the study |
 //! | 130 | stopped by Ctrl-C or a signal; the same command continues the study |
 
 use stagetune_pipeline::file::FileError;
@@ -40,6 +41,8 @@ pub enum Code {
     NoStudy = 8,
     /// Entries of the cache are damaged.
     Damaged = 9,
+    /// The world stayed at fault for longer than the study's patience.
+    PatienceOver = 10,
     /// Stopped by a signal.
     Stopped = 130,
 }
@@ -56,6 +59,7 @@ pub const TABLE: &str = "Exit codes:
     7  the journal is damaged, or of a newer release
     8  there is no such study yet
     9  `cache verify` found damaged entries
+   10  the world stayed at fault for longer than `patience`; once it is mended, the same command continues the study
   130  stopped by Ctrl-C or a signal; the same command continues the study";
 
 impl Code {
@@ -78,7 +82,13 @@ fn of_run(error: &RunError) -> Code {
         RunError::EverythingFailed { .. } => Code::EverythingFailed,
         RunError::Journal(error) => of_journal(error),
         RunError::Study(_) => Code::File,
+        RunError::PatienceOver { .. } => Code::PatienceOver,
         RunError::InputChanged { .. }
+        | RunError::InputTouched { .. }
+        | RunError::OutputChanged { .. }
+        | RunError::DiskFull { .. }
+        | RunError::AttemptRemoved { .. }
+        | RunError::NoThread { .. }
         | RunError::NoRoom { .. }
         | RunError::Lost { .. }
         | RunError::NotOurs

@@ -17,8 +17,12 @@ mod table;
 use clap::Parser;
 use cli::{CacheCommand, Cli, Command};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 fn main() -> ExitCode {
+    // Beyond a limit on file sizes a write is then an error like others, and not the end of this process.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::<AtomicBool>::default());
     if commands::attempt::is_asked_for() {
         return commands::attempt::run();
     }

@@ -35,6 +35,10 @@ enum Failing {
     Killed,
 }
 
+/// A disk with less room than this is full: programs write in pieces of up to a megabyte, and the first piece that does
+/// not fit leaves less than that.
+const FULL: u64 = 1024 * 1024;
+
 /// A change that could not be made.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {doing} {}: {source}{}", .path.display(), remedy(.source))]
@@ -73,6 +77,14 @@ impl Disk {
             Some(filesystem) => Ok(filesystem.clone()),
             None => filesystem::detect(path),
         }
+    }
+
+    /// Whether there is no room left where a directory is.
+    pub fn is_full(&self, path: &Path) -> bool {
+        let Ok(found) = rustix::fs::statvfs(path) else { return false };
+        // Some file systems do not count files and say 0 of 0.
+        let no_files = found.f_files > 0 && found.f_favail == 0;
+        no_files || found.f_bavail.saturating_mul(found.f_frsize) < FULL
     }
 
     /// Whether a write was refused.

@@ -29,7 +29,7 @@ impl StateDir {
     /// Makes it, with a note that keeps it out of version control and backups.
     pub fn make(&self, study: &str, disk: &Disk) -> Result<(), DiskError> {
         disk.make_dir(&self.path)?;
-        for folder in ["attempts", "locks", "logs"] {
+        for folder in ["attempts", "cache", "locks", "logs", "tmp"] {
             disk.make_dir(&self.path.join(folder))?;
         }
         disk.make_dir(&self.logs(study))?;

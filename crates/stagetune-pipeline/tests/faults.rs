@@ -21,6 +21,7 @@ metric = "f"
 direction = "minimize"
 strategy = "lambo"
 budget = { trials = 5 }
+patience = 0
 [cache]
 limit = "2 kB"
 [[stage]]

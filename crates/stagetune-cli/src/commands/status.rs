@@ -9,7 +9,7 @@ use serde_json::json;
 use stagetune_pipeline::file::{Budget, Pipeline};
 use stagetune_pipeline::ledger::{CostUnit, Ledger, TrialState};
 use stagetune_pipeline::log::Log;
-use stagetune_pipeline::owner::{Hold, Live, Outlook, RunningStage, outlook, too_long};
+use stagetune_pipeline::owner::{Hold, Live, Now, Outlook, RunningStage, outlook, too_long};
 use stagetune_pipeline::state_dir::StateDir;
 use std::fmt::Write;
 use std::time::SystemTime;
@@ -33,7 +33,7 @@ pub fn run(args: &FileArgs) -> Done {
     let ledger = Ledger::of(name, &records);
     let state = StateDir::of(&pipeline.root);
     let holder = Hold::holder(&state, name);
-    let running = if holder.is_some() { Live::read(&state, name) } else { Vec::new() };
+    let Now { running, waiting } = if holder.is_some() { Live::read(&state, name) } else { Now::default() };
     let standing = match (&holder, ledger.finished) {
         (Some(_), _) => Standing::Running,
         (None, true) => Standing::Finished,
@@ -46,6 +46,7 @@ pub fn run(args: &FileArgs) -> Done {
     if args.json {
         print_json(&json!({
             "study": name, "state": standing.as_str(), "holder": holder, "running": running,
+            "waiting": waiting,
             "metric": ledger.metric, "direction": ledger.direction, "strategy": ledger.strategy,
             "seed": ledger.seed, "trials": ledger.trials.len(), "observed": ledger.observed,
             "failed": ledger.failed, "abandoned": ledger.count(TrialState::Abandoned),
@@ -69,6 +70,17 @@ pub fn run(args: &FileArgs) -> Done {
     }
     if let Some(reason) = &ledger.paused {
         let _ = writeln!(out, "  {}   no new trials begin: {reason}", paint(WARNING, "on hold"));
+    }
+    for wait in &waiting {
+        let who = wait.trial.map_or("the journal".to_owned(), |trial| format!("trial {trial}"));
+        let since = duration((seconds_since_1970() - wait.since).max(0.0));
+        let patience = duration(pipeline.study.patience.as_secs_f64());
+        let _ = writeln!(
+            out,
+            "  {}    {who}, for {since} of at most {patience}: {}",
+            paint(WARNING, "waits"),
+            wait.problem
+        );
     }
     let of = pipeline.study.budget.trials.map_or(String::new(), |limit| format!(" of {}", count(limit)));
     let _ = writeln!(out, "  trials   {}{of}{}", count(ledger.trials.len()), unlike_observed(&ledger));
@@ -190,14 +202,17 @@ fn stages(out: &mut String, ledger: &Ledger, unit: CostUnit) {
 }
 
 fn now(out: &mut String, running: &[RunningStage]) {
-    let now =
-        SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
+    let now = seconds_since_1970();
     for stage in running {
         let about =
             stage.expected.map_or(String::new(), |expected| format!(" of about {}", duration(expected)));
         let elapsed = duration((now - stage.began).max(0.0));
         let _ = writeln!(out, "\n  now      trial {}: {} for {elapsed}{about}", stage.trial, stage.stage);
     }
+}
+
+fn seconds_since_1970() -> f64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
 }
 
 fn hint(out: &mut String, pipeline: &Pipeline, standing: Standing, args: &FileArgs) {

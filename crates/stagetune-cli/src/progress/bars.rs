@@ -169,6 +169,8 @@ impl Watcher for Bars {
             | News::Asked { .. }
             | News::StageFailed { .. }
             | News::Damaged { .. }
+            | News::Waits { .. }
+            | News::GoesOn { .. }
             | News::Control { .. }
             | News::Reached { .. } => {}
         }

@@ -45,6 +45,12 @@ impl Watcher for Json {
             News::Damaged { stage, problem } => {
                 json!({"news": "damaged-output", "stage": stage, "problem": problem})
             }
+            News::Waits { trial, problem, left } => json!({
+                "news": "waits", "trial": trial, "problem": problem, "patience": left.as_secs_f64(),
+            }),
+            News::GoesOn { trial, waited } => {
+                json!({"news": "goes-on", "trial": trial, "waited": waited.as_secs_f64()})
+            }
             News::Told { trial, state, value, reason, improved, charged, standing: now } => json!({
                 "news": "told", "trial": trial, "state": state, "value": value, "reason": reason, "improved": improved,
                 "charged": charged, "standing": standing(now),

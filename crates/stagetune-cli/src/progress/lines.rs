@@ -1,7 +1,7 @@
 //! The news of a run as plain lines, for logs and pipes; and the texts that the bars share.
 
 use super::{Facts, View};
-use crate::format::{self, clean, number};
+use crate::format::{self, clean, duration, number};
 use crate::paint::{BAD, FAINT, GOOD, STRONG, WARNING, paint};
 use stagetune::space::{Point, Value};
 use stagetune::study::Event;
@@ -121,6 +121,23 @@ pub fn trouble(news: &News<'_>) -> Option<String> {
                 "{warning}: a cached output of stage {stage} was damaged ({problem}); it is made again"
             ))
         }
+        News::Waits { trial, problem, left } => {
+            let who = trial.map_or("the journal".to_owned(), |trial| format!("trial {trial}"));
+            Some(format!(
+                "{} {who} waits, up to {}: {}",
+                paint(WARNING, "‖"),
+                duration(left.as_secs_f64()),
+                clean(problem)
+            ))
+        }
+        News::GoesOn { trial, waited } => {
+            let who = trial.map_or("the journal".to_owned(), |trial| format!("trial {trial}"));
+            Some(format!(
+                "{} {who} goes on after {} of waiting",
+                paint(GOOD, "▸"),
+                duration(waited.as_secs_f64())
+            ))
+        }
         News::Control { event } => control(event).map(|text| format!("{}: {text}", paint(STRONG, "note"))),
         News::Asked { .. }
         | News::StageBegan { .. }
@@ -170,6 +187,8 @@ pub fn line(facts: &Facts, trials: &mut Trials, news: &News<'_>) -> Option<Strin
         | News::StageBegan { .. }
         | News::StageFailed { .. }
         | News::Damaged { .. }
+        | News::Waits { .. }
+        | News::GoesOn { .. }
         | News::Control { .. }
         | News::Reached { .. } => None,
     }

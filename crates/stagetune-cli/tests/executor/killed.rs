@@ -24,7 +24,7 @@ fn an_owner() {
     for (number, text) in scripts.split('\0').enumerate() {
         local.launch(&script(&root, number as u64, text)).unwrap();
     }
-    std::thread::sleep(Duration::from_secs(600));
+    until("the word to leave", || root.join("leave").exists());
 }
 
 fn owner(root: &Path, scripts: &[&str]) -> Child {
@@ -185,4 +185,53 @@ fn parent(process: &str) -> u32 {
 
 fn group(process: u32) -> u32 {
     stat(process, 2)
+}
+
+#[test]
+fn what_a_supervisor_and_its_owner_left_when_both_were_killed_ends_with_the_next_look() {
+    let root = tempfile::tempdir().unwrap();
+    let text = r#"setsid sh -c 'echo $$ > "$1/child"; sleep 60' sh "$1" &
+        while [ ! -e "$1/child" ]; do sleep 0.01; done; echo $$ > "$1/process"; sleep 60"#;
+    let mut owner = owner(root.path(), &[text]);
+    let dir = attempts(root.path(), 1).remove(0);
+    let (process, child) = (number_in(dir.join("process")), number_in(dir.join("child")));
+    // The owner first: then it is not there to end what its supervisor leaves.
+    signal(owner.id(), "-STOP");
+    signal(parent(&process), "-KILL");
+    owner.kill().unwrap();
+    owner.wait().unwrap();
+    assert!(!is_gone(&process) && !is_gone(&child), "they outlived both");
+    let next = crate::supervised(root.path());
+    let token = dir.file_name().unwrap().to_str().unwrap().to_owned().try_into().unwrap();
+    until("the end of the lock", || sight(&next, &token) == Sight::Gone);
+    until("the end of both", || is_gone(&process) && is_gone(&child));
+}
+
+#[test]
+fn what_left_its_group_ends_too_when_its_supervisor_was_killed() {
+    let root = tempfile::tempdir().unwrap();
+    let local = crate::supervised(root.path());
+    let text = r#"setsid sh -c 'trap "" TERM; echo $$ > "$1/child"; sleep 60' sh "$1" &
+        while [ ! -e "$1/child" ]; do sleep 0.01; done; echo $$ > "$1/process"; sleep 60"#;
+    let one = script(root.path(), 1, text);
+    local.launch(&one).unwrap();
+    let (process, child) = (number_in(one.dir.join("process")), number_in(one.dir.join("child")));
+    signal(parent(&process), "-KILL");
+    until("the end of both", || is_gone(&process) && is_gone(&child));
+}
+
+#[test]
+fn a_supervisor_in_reserve_that_stands_still_does_not_hold_up_the_end() {
+    let root = tempfile::tempdir().unwrap();
+    let mut owner = owner(root.path(), &["true"]);
+    let dir = attempts(root.path(), 1).remove(0);
+    assert_eq!(ended(&dir), Exit::Success);
+    let children = || {
+        let found = Command::new("pgrep").args(["-P", &owner.id().to_string()]).output().unwrap();
+        String::from_utf8(found.stdout).unwrap()
+    };
+    until("the reserve alone", || children().lines().count() == 1);
+    signal(children().trim().parse().unwrap(), "-STOP");
+    fs::write(root.path().join("leave"), "").unwrap();
+    assert!(owner.wait().unwrap().success());
 }

@@ -86,7 +86,7 @@ fn workers_under_a_cache_limit_do_not_get_into_each_others_way() {
 #[test]
 fn an_input_that_changes_while_a_stage_reads_it_ends_the_study_and_is_not_cached() {
     let script = r#"echo begun >> ../outside/begun; sleep 0.5; cp data "$2/data"; echo "{{\"f\": 1}}" > "$2/result.json""#;
-    let lab = one_stage(script, "");
+    let lab = one_stage(script, "patience = 0");
     let file = std::fs::read_to_string(lab.root().join("pipeline.toml")).unwrap();
     lab.write(&file.replace("timeout", "inputs = [\"data\"]\ntimeout"));
     std::fs::write(lab.root().join("data"), "one").unwrap();
@@ -125,14 +125,24 @@ fn nobody_listening_does_not_end_or_hang_a_study() {
 
 #[test]
 fn a_log_that_cannot_be_written_ends_the_run_and_not_the_trial() {
-    let script =
-        r#"echo run >> ../outside/begun; rm -rf .stagetune/logs; echo "{{\"f\": 1}}" > "$2/result.json""#;
-    let lab = one_stage(script, "");
+    let script = r#"echo run >> ../outside/begun; rm -rf .stagetune/logs; touch .stagetune/logs
+echo "{{\"f\": 1}}" > "$2/result.json""#;
+    let lab = one_stage(script, "patience = 0");
     let output = lab.stagetune(&["run", "--quiet"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("logs"), "{}", text(&output.stderr));
     let status = lab.json(&["status", "--json"]);
     assert_eq!((&status["failed"], status["open"].as_array().unwrap().len()), (&0.into(), 1), "{status}");
+}
+
+#[test]
+fn directories_of_the_study_that_are_removed_while_it_runs_are_made_again() {
+    let script =
+        r#"rm -rf .stagetune/logs .stagetune/tmp .stagetune/locks; echo "{{\"f\": 1}}" > "$2/result.json""#;
+    let lab = one_stage(script, "");
+    lab.done(&["run", "--quiet"]);
+    let status = lab.json(&["status", "--json"]);
+    assert_eq!((&status["failed"], &status["observed"]), (&0.into(), &12.into()), "{status}");
 }
 
 #[test]

@@ -15,4 +15,5 @@ mod metrics;
 mod once;
 mod owner_killed;
 mod signals;
+mod world;
 mod worth;

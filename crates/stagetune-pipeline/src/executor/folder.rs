@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use super::left;
 use super::{NoIdea, Refused, Sight, Token};
 use crate::disk::{Disk, DiskError, remedy};
 use crate::host;
@@ -114,11 +116,17 @@ pub fn sweep(
         let entry = entry.map_err(reading)?;
         let dir = entry.path();
         let token = Token::try_from(entry.file_name().to_string_lossy().into_owned());
+        let is_ours = token.as_ref().is_ok_and(|token| token.is_of(study));
+        // Whoever makes or removes one was killed in the middle of it.
+        if is_ours && is_stump(&dir) {
+            disk.remove_dir(&dir)?;
+            swept.removed += 1;
+            continue;
+        }
         if token.as_ref().is_ok_and(|token| keep.contains(token)) {
             continue;
         }
-        if !token.is_ok_and(|token| token.is_of(study)) || said(&dir, "host").as_deref() != Some(host::name())
-        {
+        if !is_ours || said(&dir, "host").as_deref() != Some(host::name()) {
             swept.others += 1;
             continue;
         }
@@ -128,8 +136,18 @@ pub fn sweep(
             swept.running += 1;
             continue;
         }
+        left::end(&dir);
         disk.remove_dir(&dir)?;
         swept.removed += 1;
     }
     Ok(swept)
 }
+
+/// Whether nothing says who made a directory, and nobody has touched it for so long that nobody is about to.
+fn is_stump(dir: &Path) -> bool {
+    let since = || fs::metadata(dir).ok()?.modified().ok()?.elapsed().ok();
+    !dir.join("began").exists() && since().is_some_and(|since| since > STUMP)
+}
+
+/// How long a directory of an attempt may be without a word on who made it: that is written at once.
+const STUMP: Duration = Duration::from_secs(600);

@@ -15,12 +15,11 @@ use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
-
 use super::call::{self, CallOrder, Callable};
 use super::command::{self, GRACE, Order, Word};
 use super::ended::write_end;
 use super::folder::{self, Prepared};
+use super::left::{self, ATTEMPT_VARIABLE};
 use super::supervise::CANNOT_WRITE;
 use super::supervisor::{Supervisor, Supervisors};
 use super::{Attempt, Body, Executor, NoIdea, Refused, Sight, Token};
@@ -121,10 +120,12 @@ impl Local {
                 Ok(Some(Control::Callable(cancelled)))
             }
             (Body::Command { argv, dir, env }, _, supervisors) => {
+                let mut env = env.clone();
+                env.insert(ATTEMPT_VARIABLE.to_owned(), attempt.token.to_string());
                 let order = Order {
                     argv: argv.clone(),
                     dir: dir.into(),
-                    env: env.clone(),
+                    env,
                     attempt: attempt.dir.clone().into(),
                     log: attempt.log.clone().into(),
                     timeout: attempt.timeout,
@@ -173,7 +174,7 @@ impl Local {
             let status = child.wait();
             let mut state = State::Ended;
             if !dir.join("ended.json").exists() {
-                end_orphans(&dir);
+                left::end(&dir);
                 if status.is_ok_and(|status| status.code() == Some(i32::from(CANNOT_WRITE))) {
                     let problem = "is the disk full? Make room, and run the same command again";
                     state = State::Unwritten(format!("{}: {problem}", dir.join("ended.json").display()));
@@ -252,7 +253,15 @@ impl Executor for Local {
                 Some(State::Unwritten(problem)) => {
                     return Err(NoIdea::Unwritten { token: token.clone(), problem: problem.clone() });
                 }
-                None => folder::probe(&self.options.attempts.join(token.as_str()))?,
+                None => {
+                    let dir = self.options.attempts.join(token.as_str());
+                    let sight = folder::probe(&dir)?;
+                    // Its owner and its supervisor were killed together: nobody else ends what it left.
+                    if sight == Sight::Gone && !dir.join("ended.json").exists() {
+                        left::end(&dir);
+                    }
+                    sight
+                }
             };
             seen.insert(token.clone(), sight);
         }
@@ -358,14 +367,6 @@ impl Shared {
 impl fmt::Debug for Local {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Local").field("options", &self.options).finish_non_exhaustive()
-    }
-}
-
-/// Kills what a killed supervisor has left running.
-fn end_orphans(dir: &Path) {
-    let group = folder::said(dir, "group").and_then(|group| group.parse().ok()).and_then(Pid::from_raw);
-    if let Some(group) = group {
-        let _ = kill_process_group(group, Signal::KILL);
     }
 }
 

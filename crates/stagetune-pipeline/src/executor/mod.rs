@@ -16,6 +16,7 @@ mod call;
 mod command;
 mod ended;
 mod folder;
+mod left;
 mod local;
 mod log;
 mod scripted;

@@ -6,8 +6,9 @@
 //! owner is dead; either way the command is ended.
 //!
 //! Processes that left the command's group (`setsid`, `timeout`, job control) become children of the supervisor when
-//! their parents die, and are killed before the end is written: nothing writes to an output after that.
+//! their parents die. They are asked to end, then killed, before the end is written: nothing writes to an output after that.
 
+use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -73,17 +74,22 @@ fn adopt_orphans() {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
-/// Kills every child that is left, and theirs, which then are ours.
+/// Asks every child that is left to end, and kills those that do not within [`GRACE`]. Their children then are ours.
 fn end_orphans() {
     let timer = Instant::now();
-    while timer.elapsed() < GRACE {
+    let mut asked = BTreeSet::new();
+    while timer.elapsed() < GRACE * 2 {
         match waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOHANG) {
             // It has ended, and there may be another.
             Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
             // Some are left.
             Ok(None) => {
                 for child in children() {
-                    let _ = kill_process(child, Signal::KILL);
+                    if timer.elapsed() >= GRACE {
+                        let _ = kill_process(child, Signal::KILL);
+                    } else if asked.insert(child.as_raw_nonzero()) {
+                        let _ = kill_process(child, Signal::TERM);
+                    }
                 }
                 std::thread::sleep(Duration::from_millis(1));
             }

@@ -57,9 +57,9 @@ impl Supervisor {
         Ok(Self { process: command.spawn()?, socket })
     }
 
-    /// Without its owner's socket a supervisor without an order ends at once.
+    /// One without an order has nothing to end. It is killed, so that one which stands still is not waited for.
     fn dismiss(mut self) {
-        drop(self.socket);
+        let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
@@ -128,6 +128,12 @@ impl Supervisors {
     }
 }
 
+/// A supervisor that is gone is an error here, and no signal for a program that embeds this crate.
+#[cfg(not(target_vendor = "apple"))]
+const NO_SIGNAL: SendFlags = SendFlags::NOSIGNAL;
+#[cfg(target_vendor = "apple")]
+const NO_SIGNAL: SendFlags = SendFlags::empty();
+
 /// Sends an order, and with its first byte the file.
 fn send(socket: &UnixStream, order: &[u8], lock: &File) -> io::Result<()> {
     let files = [lock.as_fd()];
@@ -137,7 +143,7 @@ fn send(socket: &UnixStream, order: &[u8], lock: &File) -> io::Result<()> {
         return Err(io::Error::other("a file does not fit into a message"));
     }
     let sent = rustix::io::retry_on_intr(|| {
-        rustix::net::sendmsg(socket, &[IoSlice::new(order)], &mut control, SendFlags::empty())
+        rustix::net::sendmsg(socket, &[IoSlice::new(order)], &mut control, NO_SIGNAL)
     })?;
     let mut socket = socket;
     socket.write_all(order.get(sent..).unwrap_or_default())

@@ -47,6 +47,10 @@ pub struct StudyPlan {
     pub budget: Budget,
     /// Trials that may fail from the beginning, before the study gives up on a pipeline that never works.
     pub give_up_after: usize,
+    /// How long a fault of the world, such as a full disk, is waited for before the run ends.
+    pub patience: Duration,
+    /// A command that is run when the study waits, when it ends and when it finds a new best value; none if empty.
+    pub notify: Vec<String>,
 }
 
 impl Pipeline {

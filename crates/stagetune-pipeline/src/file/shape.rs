@@ -47,6 +47,12 @@ struct StudyFile {
     /// How many trials may fail from the beginning before the study gives up. 10 unless given.
     #[schemars(range(min = 1))]
     give_up_after: Option<u64>,
+    /// How long a fault of the world (a full disk, an input that changed) is waited for before the run ends.
+    /// "10 min" unless given; 0 does not wait.
+    patience: Option<Length>,
+    /// A command that is run when the study waits, when it ends, and when it finds a new best value. `{event}` in it
+    /// is "waits", "ended" or "best", `{study}` the study's name, `{text}` what there is to say.
+    notify: Option<Vec<String>>,
     /// Directories outside the study's own where inputs and programs may lie, such as "../data".
     outside: Option<Vec<String>>,
 }

@@ -17,14 +17,29 @@ use super::reader::{Node, Section, Text, described, float, whole};
 use super::units::{DURATION_HELP, SIZE_HELP, bytes, duration, seconds};
 
 /// The keys of `[study]`.
-pub(super) const STUDY_KEYS: [&str; 9] =
-    ["name", "metric", "direction", "strategy", "options", "seed", "budget", "give_up_after", "outside"];
+pub(super) const STUDY_KEYS: [&str; 11] = [
+    "name",
+    "metric",
+    "direction",
+    "strategy",
+    "options",
+    "seed",
+    "budget",
+    "give_up_after",
+    "patience",
+    "notify",
+    "outside",
+];
 
 /// The keys of `[cache]`.
 pub(super) const CACHE_KEYS: [&str; 1] = ["limit"];
 
 /// How many trials may fail from the beginning unless the file says otherwise.
 const GIVE_UP_AFTER: usize = 10;
+
+/// How long a fault of the world is waited for unless the file says otherwise: long enough to be told of it and to
+/// make room on a disk.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// The largest number of trials that can be asked for; a study that long has other troubles.
 pub(super) const MOST_TRIALS: i128 = 1_000_000_000;
@@ -68,6 +83,14 @@ pub(super) fn read(section: &Section<'_, '_>, findings: &mut Findings<'_>) -> (O
             .read_whole(node, "`give_up_after`", 1..=MOST_TRIALS)
             .and_then(|trials| usize::try_from(trials).ok()),
     };
+    let patience = match section.get("patience") {
+        None => Some(PATIENCE),
+        Some(node) => patience(node, findings),
+    };
+    let notify = match section.get("notify") {
+        None => Some(Vec::new()),
+        Some(node) => notify(node, findings),
+    };
     let mut outside = section
         .get("outside")
         .and_then(|node| findings.read_texts(node, "`outside`", "outside = [\"../data\"]"))
@@ -95,6 +118,8 @@ pub(super) fn read(section: &Section<'_, '_>, findings: &mut Findings<'_>) -> (O
             seed: seed?,
             budget: budget?,
             give_up_after: give_up_after?,
+            patience: patience?,
+            notify: notify?,
         })
     };
     (plan(), outside)
@@ -137,6 +162,31 @@ pub(super) fn read_cache(section: &Section<'_, '_>, findings: &mut Findings<'_>)
         return None;
     }
     Some(size)
+}
+
+/// A duration that may be nothing.
+fn patience(node: &Node<'_>, findings: &mut Findings<'_>) -> Option<Duration> {
+    let is_zero = match node.get_ref() {
+        DeValue::String(text) => seconds(text) == Ok(0.0),
+        DeValue::Integer(number) => whole(number) == Some(0),
+        DeValue::Float(number) => float(number) == Some(0.0),
+        _ => false,
+    };
+    if is_zero { Some(Duration::ZERO) } else { read_duration(node, "`patience`", findings) }
+}
+
+/// A command with its arguments.
+fn notify(node: &Node<'_>, findings: &mut Findings<'_>) -> Option<Vec<String>> {
+    let texts = findings.read_texts(node, "`notify`", "notify = [\"notify-send\", \"{text}\"]")?;
+    if texts.first().is_none_or(|program| program.get_ref().is_empty()) {
+        findings.error(
+            &node.span(),
+            "`notify` names no program",
+            "write for example notify = [\"notify-send\", \"{text}\"], or remove it",
+        );
+        return None;
+    }
+    Some(texts.into_iter().map(Spanned::into_inner).collect())
 }
 
 /// Seconds from a number or a text such as `90 min`, above zero.
@@ -212,6 +262,8 @@ fn metric(section: &Section<'_, '_>, findings: &mut Findings<'_>) -> Option<Metr
         "is too long"
     } else if metric.chars().any(char::is_control) {
         "contains a control character"
+    } else if metric.starts_with('.') || metric.ends_with('.') {
+        "has nothing before or after its dot"
     } else {
         return Some(Metric::from(metric));
     };

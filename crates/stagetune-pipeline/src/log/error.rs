@@ -138,6 +138,28 @@ pub enum LogError {
     },
 }
 
+impl LogError {
+    /// Whether the world is at fault, which may mend.
+    pub(crate) fn is_of_the_world(&self) -> bool {
+        match self {
+            Self::Database { .. } => true,
+            Self::Moved { .. }
+            | Self::Missing { .. }
+            | Self::NoStudy { .. }
+            | Self::Newer { .. }
+            | Self::Older { .. }
+            | Self::Foreign { .. }
+            | Self::Network { .. }
+            | Self::Replaced { .. }
+            | Self::OnlyRead { .. }
+            | Self::Damaged { .. }
+            | Self::Chain { .. }
+            | Self::Record { .. }
+            | Self::Unwritable { .. } => false,
+        }
+    }
+}
+
 fn others(known: &[String]) -> String {
     if known.is_empty() { String::new() } else { format!("; it has {}", known.join(", ")) }
 }

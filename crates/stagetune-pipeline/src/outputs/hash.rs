@@ -43,6 +43,13 @@ impl Stat {
             changed: (metadata.ctime(), metadata.ctime_nsec()),
         }
     }
+
+    /// Whether the file was written to or replaced between this look and a later one; other rights, another name and
+    /// the like change `ctime` only, and no content.
+    pub(super) fn was_written_since(&self, later: &Self) -> bool {
+        let content = |stat: &Self| (stat.device, stat.inode, stat.bytes, stat.modified);
+        content(self) != content(later)
+    }
 }
 
 /// Something below a directory.

@@ -35,6 +35,14 @@ impl Inputs {
         self.content(&root.join(input), 0).map_err(|source| InputError { path: input.to_owned(), source })
     }
 
+    /// What the files of an input look like now, to tell later whether one of them was written to.
+    pub(crate) fn look(&self, root: &Path, input: &Path) -> Result<Looks, InputError> {
+        let mut looks = Looks::default();
+        look(&root.join(input), 0, &mut looks)
+            .map_err(|source| InputError { path: input.to_owned(), source })?;
+        Ok(looks)
+    }
+
     /// Of a link it is what it leads to that counts.
     fn content(&self, path: &Path, depth: usize) -> io::Result<String> {
         let wrong = |text: &str| io::Error::new(io::ErrorKind::InvalidInput, text.to_owned());
@@ -83,6 +91,42 @@ impl Inputs {
         }
         Ok(hash)
     }
+}
+
+/// What the files of an input looked like at one moment.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Looks(BTreeMap<PathBuf, Stat>);
+
+impl Looks {
+    /// A file that was written to, came or went between this look and a later one.
+    pub(crate) fn written_since<'a>(&'a self, later: &'a Self) -> Option<&'a Path> {
+        let moved = |(path, stat): &(&'a PathBuf, &'a Stat)| {
+            later.0.get(*path).is_none_or(|now| stat.was_written_since(now))
+        };
+        let gone = self.0.iter().find(moved).map(|(path, _)| path.as_path());
+        gone.or_else(|| later.0.keys().find(|path| !self.0.contains_key(*path)).map(PathBuf::as_path))
+    }
+}
+
+fn look(path: &Path, depth: usize, looks: &mut Looks) -> io::Result<()> {
+    let metadata = fs::metadata(path)?;
+    if !metadata.is_dir() {
+        looks.0.insert(path.to_owned(), Stat::of(&metadata));
+        return Ok(());
+    }
+    if depth > DEEPEST {
+        return Ok(());
+    }
+    for found in hash::walk(path)? {
+        let below = path.join(&found.path);
+        match fs::metadata(&below) {
+            Ok(target) if target.is_dir() && found.metadata.is_symlink() => look(&below, depth + 1, looks)?,
+            Ok(target) => drop(looks.0.insert(below, Stat::of(&target))),
+            // A link to nothing counts as the link.
+            Err(_) => drop(looks.0.insert(below, Stat::of(&found.metadata))),
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

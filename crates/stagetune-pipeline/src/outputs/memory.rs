@@ -55,6 +55,10 @@ impl Outputs for Memory {
         Ok(Claim::Mine(Permit { key: key.clone(), id, damaged: None, _hold: Box::new(hold) }))
     }
 
+    fn recheck(&self, output: &Output) -> Result<(), String> {
+        if output.dir.is_dir() { Ok(()) } else { Err(format!("{} is gone", output.dir.display())) }
+    }
+
     fn publish(&self, permit: Permit, dir: &Path, run: Run) -> Result<Output, PublishError> {
         let files = describe(dir)?;
         let place = self.dir.join(permit.id.as_str());

@@ -28,6 +28,7 @@ mod why;
 
 pub use entry::{ENTRY_FORMAT, Entry, FileFacts, FileKind, Maker, Unreadable};
 pub use evict::Evicted;
+pub(crate) use inputs::Looks;
 pub use inputs::{InputError, Inputs};
 pub use key::{KEY_FORMAT, KeyId, StageKey};
 pub use memory::Memory;
@@ -56,6 +57,9 @@ pub trait Outputs: Send + Sync {
     /// Makes what stands in `dir` (the `out` of an attempt) the output of the claimed key, visible at once as a
     /// whole. Where it fails, the files are still in `dir`, or the next claim of the key finds them finished.
     fn publish(&self, permit: Permit, dir: &Path, run: Run) -> Result<Output, PublishError>;
+
+    /// What is wrong with an output that was in use: it changed since it was opened, or is gone.
+    fn recheck(&self, output: &Output) -> Result<(), String>;
 }
 
 /// An output that is there; while it is held, nobody evicts it.
@@ -140,6 +144,16 @@ pub enum OutputError {
         /// Its format.
         format: u32,
     },
+}
+
+impl OutputError {
+    /// Whether the world is at fault, which may mend.
+    pub(crate) fn is_of_the_world(&self) -> bool {
+        match self {
+            Self::Disk(_) | Self::Read { .. } => true,
+            Self::Entry { .. } | Self::Newer { .. } => false,
+        }
+    }
 }
 
 /// Why an output was not published.

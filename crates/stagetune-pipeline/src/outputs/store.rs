@@ -277,6 +277,17 @@ impl Outputs for Cache {
         Ok(Claim::Mine(Permit { key: key.clone(), id, damaged, _hold: Box::new(lock) }))
     }
 
+    fn recheck(&self, output: &Output) -> Result<(), String> {
+        let (id, files) = (output.entry.key.id(), &output.entry.files);
+        let known = self.checked.lock().ok().and_then(|checked| checked.get(&id).cloned());
+        let now = entry::compare(&output.dir, files, known.as_deref())?;
+        let touched = known.is_some_and(|known| known.iter().zip(&now).any(|(a, b)| a.was_written_since(b)));
+        if let Ok(mut checked) = self.checked.lock() {
+            checked.insert(id, now);
+        }
+        if touched { Err("it was written to and written back".into()) } else { Ok(()) }
+    }
+
     fn publish(&self, permit: Permit, dir: &Path, run: Run) -> Result<Output, PublishError> {
         let files = describe(dir)?;
         Ok(self.keep(permit, dir, files, run)?)

@@ -10,6 +10,9 @@ use crate::clock;
 use crate::ledger::Ledger;
 use crate::log::{Log, LogError, Record, Session, Stamped};
 
+/// Waits a while after the log could not be written; whether to try again.
+pub(super) type Wait<'a> = &'a dyn Fn(&LogError) -> bool;
+
 /// A study, its log, and what they come to.
 pub(super) struct Book {
     name: String,
@@ -38,7 +41,7 @@ impl Book {
 
     /// Writes down that this process owns the study from now on.
     pub(super) fn take_ownership(&mut self, by: Owner, session: Session) -> Result<(), RunError> {
-        self.commit(|study| {
+        self.commit(&|_| false, |study| {
             let mut records = Vec::new();
             if study.events().is_empty() {
                 records.push(Record::from(study.started()));
@@ -98,12 +101,13 @@ impl Book {
     pub(super) fn try_commit(
         &mut self,
         trial: TrialId,
+        wait: Wait<'_>,
         make: impl Fn(&Study) -> Result<Vec<Record>, RunError>,
     ) -> Result<bool, RunError> {
         if !self.is_open(trial) {
             return Ok(false);
         }
-        match self.commit(make) {
+        match self.commit(wait, make) {
             Ok(()) => Ok(true),
             Err(RunError::Study(StudyError::Closed { id })) if id == trial => Ok(false),
             Err(error) => Err(error),
@@ -111,8 +115,11 @@ impl Book {
     }
 
     /// Takes records in and appends them to the log. If somebody else appended first, their records are read and the records are made again.
+    ///
+    /// Where the log cannot be written, `wait` says whether to try again; nothing else goes on meanwhile.
     pub(super) fn commit(
         &mut self,
+        wait: Wait<'_>,
         make: impl Fn(&Study) -> Result<Vec<Record>, RunError>,
     ) -> Result<(), RunError> {
         loop {
@@ -128,7 +135,7 @@ impl Book {
                     return Err(error.into());
                 }
             }
-            match self.log.append(self.position, &stamped) {
+            match self.append(&stamped, wait) {
                 Ok(()) => {
                     self.position += stamped.len() as u64;
                     stamped.iter().for_each(|record| self.ledger.apply(record));
@@ -138,6 +145,29 @@ impl Book {
                 Err(error) => return Err(error.into()),
             }
         }
+    }
+
+    /// Appends, and tries again for as long as `wait` says.
+    fn append(&mut self, records: &[Stamped], wait: Wait<'_>) -> Result<(), LogError> {
+        let mut failed = false;
+        loop {
+            let error = match self.log.append(self.position, records) {
+                // A commit may reach the disk although it was said to have failed.
+                Err(LogError::Moved { .. }) if failed && self.is_there(records)? => return Ok(()),
+                Err(error) if error.is_of_the_world() => error,
+                done => return done,
+            };
+            if !wait(&error) {
+                return Err(error);
+            }
+            failed = true;
+        }
+    }
+
+    /// Whether the log goes on with these very records.
+    fn is_there(&self, records: &[Stamped]) -> Result<bool, LogError> {
+        let found = self.log.read(self.position)?;
+        Ok(found.get(..records.len()) == Some(records))
     }
 
     /// Reads the whole log anew, after somebody else has appended.
@@ -155,7 +185,9 @@ impl Book {
     /// Writes down that the owner ends its work.
     pub(super) fn release(&mut self, finished: bool, reason: String) -> Result<(), RunError> {
         let epoch = self.epoch;
-        self.commit(|_| Ok(vec![Record::from(Event::Released { epoch, finished, reason: reason.clone() })]))
+        self.commit(&|_| false, |_| {
+            Ok(vec![Record::from(Event::Released { epoch, finished, reason: reason.clone() })])
+        })
     }
 }
 

@@ -18,12 +18,16 @@ use super::desk::{Answer, Desk, Message, StageDone};
 use super::error::RunError;
 use super::news::{News, Reached, Standing};
 use super::open::{Context, Ended};
+use super::patience::Then;
 use super::proposer::{self, Task};
 use crate::ledger::{Ledger, TrialState};
-use crate::log::Record;
+use crate::log::{LogError, Record};
 
 /// After so many proposals in a row that had been made before, the strategy has nothing left: a finite space is used up.
 const STALE: usize = 50;
+
+/// How long to begin no trial after the system had no thread for one.
+const NO_THREAD: Duration = Duration::from_secs(1);
 
 /// How often to look for control records and for a stop, while nothing happens.
 const LOOK: Duration = Duration::from_millis(100);
@@ -44,6 +48,8 @@ pub(super) struct Dispatcher {
     proposing: bool,
     reached: Option<Reached>,
     failure: Option<RunError>,
+    /// No trial begins before, since the system had no thread for the last one.
+    hold_until: Option<Instant>,
     last_look: Instant,
 }
 
@@ -74,6 +80,7 @@ impl Dispatcher {
             proposing: false,
             reached: None,
             failure: None,
+            hold_until: None,
             last_look: now,
         }
     }
@@ -85,7 +92,11 @@ impl Dispatcher {
             let (tasks, to_do) = mpsc::channel();
             let results = requests.clone();
             // Nobody waits for its last fit: it has a copy of the study, and ends by itself.
-            std::thread::spawn(move || proposer::work(&to_do, &results));
+            let proposer = std::thread::Builder::new().spawn(move || proposer::work(&to_do, &results));
+            if let Err(error) = proposer {
+                self.failure = Some(RunError::NoThread { what: "propose trials", source: error });
+                return;
+            }
             let lines = Lines { scope, requests, inbox, tasks };
             self.work(context, &lines);
         });
@@ -145,7 +156,7 @@ impl Dispatcher {
             return Ok(());
         }
         self.last_look = Instant::now();
-        context.live.write();
+        context.live.write(context.patience.list());
         for stamped in self.book.follow()? {
             context.watcher.see(&News::Control { event: &stamped.record.event });
         }
@@ -169,7 +180,8 @@ impl Dispatcher {
                 self.reached.get_or_insert(Reached::Asked);
                 return Ok(());
             }
-            if self.active.len() >= context.options.workers.max(1) {
+            let held = self.hold_until.is_some_and(|until| Instant::now() < until);
+            if held || self.active.len() >= context.options.workers.max(1) {
                 return Ok(());
             }
             if let Some(trial) = self.resumed.pop_front() {
@@ -180,6 +192,7 @@ impl Dispatcher {
                 || self.reached.is_some()
                 || self.book.study.paused().is_some()
                 || self.must_wait(context)
+                || context.patience.is_tried()
             {
                 return Ok(());
             }
@@ -234,17 +247,24 @@ impl Dispatcher {
         let why = self.book.study.why(trial.id()).map(ToString::to_string).unwrap_or_default();
         context.watcher.see(&News::Asked { trial: &trial, why, resumed });
         self.active.insert(trial.id(), trial.clone());
+        let trial_again = trial.clone();
         let desk = Desk::new(trial.id(), lines.requests.clone());
         let (over, id) = (lines.requests.clone(), trial.id());
         let reported = self.book.study.reports(id).map(<[_]>::to_vec).unwrap_or_default();
         let stages = context.pipeline.stages.iter();
         let expected = stages.map(|stage| self.book.ledger.expected_seconds(&stage.name)).collect();
-        lines.scope.spawn(move || {
+        let running = std::thread::Builder::new().spawn_scoped(lines.scope, move || {
             // A thread that ended without a word would be waited for without end.
             let run = AssertUnwindSafe(|| context.run_trial(&trial, &reported, expected, &desk));
             let end = catch_unwind(run).unwrap_or(Err(RunError::Worker));
             let _ = over.send(Message::TrialOver { trial: id, end });
         });
+        if running.is_err() {
+            // One trial fewer at a time: it is begun again when another has ended, or after a while.
+            self.active.remove(&id);
+            self.resumed.push_front(trial_again);
+            self.hold_until = Some(Instant::now() + NO_THREAD);
+        }
     }
 
     fn handle<'scope, 'env>(
@@ -256,15 +276,16 @@ impl Dispatcher {
     where
         'env: 'scope,
     {
+        let wait = |error: &LogError| wait_for_the_log(context, error);
         match message {
             Message::Launch { trial, stage, key, token, answer } => {
                 let stage = self.book.stage_name(stage);
                 let event = Event::Launched { trial, stage, key, token };
-                let done = self.book.try_commit(trial, |_| Ok(vec![Record::from(event.clone())]))?;
+                let done = self.book.try_commit(trial, &wait, |_| Ok(vec![Record::from(event.clone())]))?;
                 let _ = answer.send(if done { Answer::Done(()) } else { Answer::Gone });
             }
             Message::Report { trial, done, answer } => {
-                let reported = self.report(trial, &done)?;
+                let reported = self.report(context, trial, &done)?;
                 let next = if reported { Some(self.book.study.next(trial)?) } else { None };
                 let _ = answer.send(next.map_or(Answer::Gone, Answer::Done));
                 if reported {
@@ -278,7 +299,7 @@ impl Dispatcher {
             Message::Settled { trial, point, answer } => {
                 let point = point?;
                 let event = Event::Settled { trial, point: point.clone() };
-                let done = self.book.try_commit(trial, |_| Ok(vec![Record::from(event.clone())]))?;
+                let done = self.book.try_commit(trial, &wait, |_| Ok(vec![Record::from(event.clone())]))?;
                 let _ = answer.send(if done { Answer::Done(point) } else { Answer::Gone });
             }
             Message::Proposed(result) => {
@@ -325,7 +346,8 @@ impl Dispatcher {
             self.reach(context, reached);
             return Ok(());
         }
-        self.book.commit(|study| {
+        let wait = |error: &LogError| wait_for_the_log(context, error);
+        self.book.commit(&wait, |study| {
             let trial = TrialId::new(study.trials().len() as u64);
             Ok(vec![Record::from(Event::Asked { trial, proposal: Box::new(proposal.clone()) })])
         })?;
@@ -336,7 +358,12 @@ impl Dispatcher {
     }
 
     /// Writes down what stages of a trial did; `false` if the trial has ended meanwhile.
-    fn report(&mut self, trial: TrialId, done: &[StageDone]) -> Result<bool, RunError> {
+    fn report(
+        &mut self,
+        context: &Context<'_>,
+        trial: TrialId,
+        done: &[StageDone],
+    ) -> Result<bool, RunError> {
         if done.is_empty() {
             return Ok(self.book.is_open(trial));
         }
@@ -349,12 +376,13 @@ impl Dispatcher {
             });
             Ok(records.collect())
         };
-        if self.book.try_commit(trial, make)? {
+        let wait = |error: &LogError| wait_for_the_log(context, error);
+        if self.book.try_commit(trial, &wait, make)? {
             // Somebody may have withdrawn it just before.
             return Ok(self.book.is_open(trial));
         }
         // What ran of a trial that was withdrawn meanwhile is charged all the same.
-        match self.book.commit(make) {
+        match self.book.commit(&wait, make) {
             Ok(()) | Err(RunError::Study(StudyError::Closed { .. })) => Ok(false),
             Err(error) => Err(error),
         }
@@ -372,7 +400,8 @@ impl Dispatcher {
 
     fn end(&mut self, context: &Context<'_>, trial: TrialId, end: End) -> Result<(), RunError> {
         let best_before = self.book.study.account().best();
-        let written = self.book.try_commit(trial, |study| {
+        let wait = |error: &LogError| wait_for_the_log(context, error);
+        let written = self.book.try_commit(trial, &wait, |study| {
             let ended = study.ended(trial, end.clone())?;
             Ok(vec![Record::from(ended)])
         });
@@ -381,8 +410,9 @@ impl Dispatcher {
             Err(RunError::Study(error @ (StudyError::Trial(_) | StudyError::NoValue { .. }))) => {
                 let finished = self.book.study.space().modules().len();
                 let end = End::Failed { stage: None, finished, reason: error.to_string() };
-                self.book
-                    .try_commit(trial, |study| Ok(vec![Record::from(study.ended(trial, end.clone())?)]))?
+                self.book.try_commit(trial, &wait, |study| {
+                    Ok(vec![Record::from(study.ended(trial, end.clone())?)])
+                })?
             }
             other => other?,
         };
@@ -432,4 +462,9 @@ impl Dispatcher {
             wall: self.wall(),
         }
     }
+}
+
+/// Waits a while for a log that cannot be written; whether to try again.
+fn wait_for_the_log(context: &Context<'_>, error: &LogError) -> bool {
+    context.wait(None, &error.to_string()) == Then::Again
 }

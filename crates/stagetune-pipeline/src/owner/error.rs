@@ -1,6 +1,7 @@
 //! Why a run ends before its budget does.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use stagetune::study::StudyError;
 
@@ -66,6 +67,63 @@ pub enum RunError {
         /// The input.
         input: String,
     },
+    /// An input was written to while a stage ran.
+    #[error(
+        "the input `{input}` was written to while stage `{stage}` ran, so that what the stage read is not known; its result is not kept, and it runs again"
+    )]
+    InputTouched {
+        /// The stage.
+        stage: String,
+        /// The input.
+        input: String,
+    },
+    /// An output that a stage was given changed or vanished while it ran.
+    #[error(
+        "the output of stage `{above}` changed or vanished while stage `{stage}` used it ({problem}); if `{stage}` writes into it, let it work on a copy"
+    )]
+    OutputChanged {
+        /// The stage that used it.
+        stage: String,
+        /// The stage that had made it.
+        above: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A stage failed while there was no room on the disk.
+    #[error(
+        "stage `{stage}` {problem} while the disk was full: {}; make room, and it runs again by itself; where the trial's own settings need more than there is, `stagetune forget {trial}` leaves it out", .path.display()
+    )]
+    DiskFull {
+        /// The stage.
+        stage: String,
+        /// The trial.
+        trial: u64,
+        /// How it failed.
+        problem: String,
+        /// Where there is no room.
+        path: PathBuf,
+    },
+    /// The directory of an attempt vanished while it ran.
+    #[error(
+        "{} was removed while stage `{stage}` ran in it; leave `.stagetune` alone while a study runs", .path.display()
+    )]
+    AttemptRemoved {
+        /// The stage.
+        stage: String,
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A fault of the world lasted for longer than the study's patience.
+    #[error(
+        "{problem}\nwaited {} s for it (`patience`); the trial is still open: mend it, and the same command continues",
+        waited.as_secs_f64()
+    )]
+    PatienceOver {
+        /// How long it was waited for.
+        waited: Duration,
+        /// What was waited for.
+        problem: Box<RunError>,
+    },
     /// The system has no room for a process or its log.
     #[error("stage `{stage}` cannot be started: {problem}; its trial goes on with the next run")]
     NoRoom {
@@ -125,11 +183,54 @@ pub enum RunError {
     /// A file cannot be written.
     #[error(transparent)]
     Disk(#[from] DiskError),
+    /// The system has no thread for a part of the owner.
+    #[error(
+        "cannot start a thread to {what}: {source}; too many processes or too little memory: use fewer workers"
+    )]
+    NoThread {
+        /// What for.
+        what: &'static str,
+        /// Why.
+        source: std::io::Error,
+    },
     /// A worker thread ended without a word.
     #[error(
         "a worker ended unexpectedly; this is a fault of stagetune, and nothing told is lost: run the same command again"
     )]
     Worker,
+}
+
+impl RunError {
+    /// Whether the world is at fault, which may mend: then a trial waits for it.
+    pub(super) fn is_of_the_world(&self) -> bool {
+        match self {
+            Self::InputChanged { .. }
+            | Self::InputTouched { .. }
+            | Self::OutputChanged { .. }
+            | Self::DiskFull { .. }
+            | Self::AttemptRemoved { .. }
+            | Self::NoRoom { .. }
+            | Self::Lost { .. }
+            | Self::End(_)
+            | Self::NoIdea(_)
+            | Self::Unfilled(_)
+            | Self::Input(_)
+            | Self::Disk(_) => true,
+            Self::Cache(error) => error.is_of_the_world(),
+            Self::Journal(error) => error.is_of_the_world(),
+            Self::Held { .. }
+            | Self::Changed { .. }
+            | Self::Replay { .. }
+            | Self::EverythingFailed { .. }
+            | Self::Superseded { .. }
+            | Self::PatienceOver { .. }
+            | Self::NoThread { .. }
+            | Self::NotOurs
+            | Self::NothingReady
+            | Self::Study(_)
+            | Self::Worker => false,
+        }
+    }
 }
 
 /// Other options are the user's to accept; another space or seed makes another study.

@@ -7,7 +7,7 @@ use stagetune::space::Point;
 
 use super::error::RunError;
 use crate::file::{Pipeline, Stage, value_text};
-use crate::outputs::{Inputs, KEY_FORMAT, KeyId, StageKey};
+use crate::outputs::{Inputs, KEY_FORMAT, KeyId, Looks, StageKey};
 
 /// What is the same for every point: hashes of inputs and values of variables, taken when the run began.
 #[derive(Debug)]
@@ -77,6 +77,32 @@ impl Keys {
         }
     }
 
+    /// What the inputs of a stage look like now.
+    pub(super) fn look(&self, pipeline: &Pipeline, index: usize) -> Result<Vec<(String, Looks)>, RunError> {
+        let Some(stage) = pipeline.stages.get(index) else { return Ok(Vec::new()) };
+        let look = |input: &Path| Ok((input.display().to_string(), self.inputs.look(&pipeline.root, input)?));
+        files(stage).map(look).collect()
+    }
+
+    /// Fails if an input of a stage is not what it was when the run began, or was written to since `before`.
+    pub(super) fn check_since(
+        &self,
+        pipeline: &Pipeline,
+        index: usize,
+        before: &[(String, Looks)],
+    ) -> Result<(), RunError> {
+        self.check(pipeline, index)?;
+        let now = self.look(pipeline, index)?;
+        let touched =
+            before.iter().zip(&now).find(|((_, before), (_, now))| before.written_since(now).is_some());
+        match (touched, pipeline.stages.get(index)) {
+            (Some(((input, _), _)), Some(stage)) => {
+                Err(RunError::InputTouched { stage: stage.name.clone(), input: input.clone() })
+            }
+            (None, _) | (_, None) => Ok(()),
+        }
+    }
+
     pub(super) fn inputs_of(&self, index: usize) -> BTreeMap<String, String> {
         self.stages.get(index).map(|fixed| fixed.inputs.clone()).unwrap_or_default()
     }
@@ -93,11 +119,16 @@ pub fn values(stage: &Stage, point: &Point) -> BTreeMap<String, String> {
 }
 
 /// Declared inputs, and the program where it is a file of the study.
-fn hashes(inputs: &Inputs, pipeline: &Pipeline, stage: &Stage) -> Result<BTreeMap<String, String>, RunError> {
+fn files(stage: &Stage) -> impl Iterator<Item = &Path> {
     let program = stage.run.first().map(|program| program.source.as_str());
     let own = program.filter(|program| program.contains('/') && !program.starts_with('/')).map(Path::new);
+    stage.inputs.iter().map(|input| input.as_path()).chain(own)
+}
+
+/// The hashes of declared inputs, and of the program where it is a file of the study.
+fn hashes(inputs: &Inputs, pipeline: &Pipeline, stage: &Stage) -> Result<BTreeMap<String, String>, RunError> {
     let mut hashes = BTreeMap::new();
-    for input in stage.inputs.iter().map(|input| input.as_path()).chain(own) {
+    for input in files(stage) {
         hashes.insert(input.display().to_string(), inputs.hash(&pipeline.root, input)?);
     }
     Ok(hashes)

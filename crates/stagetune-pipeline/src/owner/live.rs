@@ -9,6 +9,7 @@ use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 
+use super::patience::Waiting;
 use crate::disk::Disk;
 use crate::state_dir::StateDir;
 
@@ -33,11 +34,21 @@ pub struct Live {
     running: Mutex<Running>,
 }
 
+/// What the file says.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Now {
+    /// The stages at work.
+    pub running: Vec<RunningStage>,
+    /// What is waited for because the world is at fault.
+    #[serde(default)]
+    pub waiting: Vec<Waiting>,
+}
+
 #[derive(Debug, Default)]
 struct Running {
     stages: Vec<RunningStage>,
-    /// The file says something else.
-    changed: bool,
+    /// What the file says.
+    written: Now,
 }
 
 impl Live {
@@ -45,8 +56,8 @@ impl Live {
         Self { path: state.live(study), disk, running: Mutex::default() }
     }
 
-    /// What runs according to the file; nothing if there is none.
-    pub fn read(state: &StateDir, study: &str) -> Vec<RunningStage> {
+    /// What the file says; nothing if there is none.
+    pub fn read(state: &StateDir, study: &str) -> Now {
         let text = fs::read(state.live(study)).unwrap_or_default();
         serde_json::from_slice(&text).unwrap_or_default()
     }
@@ -59,19 +70,20 @@ impl Live {
         self.change(|running| running.retain(|r| r.trial != trial || r.stage != stage));
     }
 
-    /// Brings the file up to date.
-    pub(super) fn write(&self) {
+    /// Brings the file up to date, with what is waited for.
+    pub(super) fn write(&self, waiting: Vec<Waiting>) {
         let Ok(mut running) = self.running.lock() else { return };
-        if std::mem::take(&mut running.changed) {
+        let now = Now { running: running.stages.clone(), waiting };
+        if now != running.written {
             // Only a courtesy to lookers-on: the study does not depend on it.
-            let _ = self.disk.replace(&self.path, &serde_json::to_vec(&running.stages).unwrap_or_default());
+            let _ = self.disk.replace(&self.path, &serde_json::to_vec(&now).unwrap_or_default());
+            running.written = now;
         }
     }
 
     fn change(&self, change: impl FnOnce(&mut Vec<RunningStage>)) {
         let Ok(mut running) = self.running.lock() else { return };
         change(&mut running.stages);
-        running.changed = true;
     }
 }
 

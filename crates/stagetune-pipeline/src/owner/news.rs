@@ -1,5 +1,7 @@
 //! What a run has to say while it goes on.
 
+use std::time::Duration;
+
 use stagetune::study::{Account, Event, StopReason};
 use stagetune::trial::Proposed;
 
@@ -68,6 +70,22 @@ pub enum News<'a> {
         stage: &'a str,
         /// What was wrong.
         problem: &'a str,
+    },
+    /// The world is at fault: a trial, or the journal, waits.
+    Waits {
+        /// The trial; `None` for the journal.
+        trial: Option<u64>,
+        /// What is wrong, and what to do about it.
+        problem: &'a str,
+        /// How long it is waited for.
+        left: Duration,
+    },
+    /// What waited has got further.
+    GoesOn {
+        /// The trial; `None` for the journal.
+        trial: Option<u64>,
+        /// How long it waited.
+        waited: Duration,
     },
     /// A trial has its outcome.
     Told {

@@ -1,7 +1,7 @@
 //! Becoming the owner of a study.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use stagetune::study::{Event, Study};
 use stagetune::trial::TrialId;
@@ -14,6 +14,7 @@ use super::hold::Hold;
 use super::keys::Keys;
 use super::live::Live;
 use super::news::{News, Reached, Standing, Watcher};
+use super::patience::Patience;
 use super::provenance::this_process;
 use super::replay::{begun_with, check_unchanged, other_options, study};
 use crate::disk::Disk;
@@ -72,10 +73,11 @@ pub(super) struct Context<'a> {
     pub(super) executor: Arc<dyn Executor>,
     pub(super) keys: Keys,
     pub(super) live: Live,
+    pub(super) patience: Patience,
     pub(super) state: StateDir,
     pub(super) identity: String,
-    /// Attempts that earlier owners launched for stages which have not reported, in order.
-    pub(super) launched: BTreeMap<(u64, String), Vec<Token>>,
+    /// Attempts that were launched for stages which have not reported, by this owner or earlier ones, in order.
+    pub(super) launched: Mutex<BTreeMap<(u64, String), Vec<Token>>>,
 }
 
 /// How an owner ended its work.
@@ -171,8 +173,20 @@ impl<'a> Owner<'a> {
         let session = Session { workers: options.workers, definition: now };
         book.take_ownership(this_process(pipeline), session)?;
         let dispatcher = Dispatcher::new(book);
-        let context =
-            Context { pipeline, options, watcher, outputs, executor, keys, live, state, identity, launched };
+        let patience = Patience::new(pipeline.study.patience);
+        let context = Context {
+            pipeline,
+            options,
+            watcher,
+            outputs,
+            executor,
+            keys,
+            live,
+            patience,
+            state,
+            identity,
+            launched: Mutex::new(launched),
+        };
         Ok(Self { context, dispatcher, _hold: None })
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
 use stagetune::trial::{How, Proposed, StageReport};
@@ -16,7 +17,7 @@ use crate::clock;
 use crate::executor::{Attempt, Body, Ended, Exit, Refused, Sight, Token, last_lines, read_end};
 use crate::file::{Piece, Stage, StageCost, Unfilled};
 use crate::log::Run;
-use crate::outputs::{self, Claim, Maker, Output, Permit, PublishError, StageKey};
+use crate::outputs::{self, Claim, Looks, Maker, Output, Permit, PublishError, StageKey};
 
 /// A stage whose output is there.
 pub(super) struct Made {
@@ -162,8 +163,15 @@ impl Context<'_> {
         self.live.began(RunningStage { trial: id, stage: stage.name.clone(), began, expected });
         let work = Work { trial, m, stage, outputs, expected, desk };
         let end = self.try_stage(&work, permit);
+        if let Ok(StageEnd::Made(_) | StageEnd::Failed(..)) = end {
+            self.launched().remove(&(id, stage.name.clone()));
+        }
         self.live.ended(id, &stage.name);
         end
+    }
+
+    fn launched(&self) -> MutexGuard<'_, BTreeMap<(u64, String), Vec<Token>>> {
+        self.launched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Tries the stage as often as its retries allow; an attempt that an earlier owner began counts.
@@ -171,9 +179,11 @@ impl Context<'_> {
         let Work { trial, stage, .. } = work;
         let (id, last) = (trial.id().index(), stage.retries.saturating_add(1));
         let mut tries = Tries { began: clock::now(), seconds: 0.0, attempts: 0, dirs: Vec::new() };
-        let earlier = self.launched.get(&(id, stage.name.clone())).cloned().unwrap_or_default();
+        let earlier = self.launched().get(&(id, stage.name.clone())).cloned().unwrap_or_default();
         let mut earlier = earlier.into_iter();
         loop {
+            self.keys.check(self.pipeline, work.m)?;
+            let before = self.keys.look(self.pipeline, work.m)?;
             let adopted = self.adopt(&mut earlier, &permit)?;
             if adopted.is_none() && self.options.stop.is_now() {
                 return Ok(StageEnd::Stopped);
@@ -206,11 +216,14 @@ impl Context<'_> {
                     return Err(RunError::NoRoom { stage, problem });
                 }
                 exit => match exit.problem() {
-                    Some(problem) => problem,
+                    Some(problem) => {
+                        self.blame_the_world(work, &dir, &before, Some((&problem, attempt)))?;
+                        problem
+                    }
                     None => match self.outcome(work, &out, tries.seconds) {
                         Ok((cost, metrics)) => {
-                            // What was made of an input that changed meanwhile belongs to no key.
-                            self.keys.check(self.pipeline, work.m)?;
+                            // What was made of something that changed meanwhile belongs to no key.
+                            self.blame_the_world(work, &dir, &before, None)?;
                             match self.publish(work, permit, &out, (cost, metrics), &tries) {
                                 Ok(made) => return Ok(StageEnd::Made(made)),
                                 Err(PublishError::Unfit(problem)) => {
@@ -220,7 +233,10 @@ impl Context<'_> {
                                 Err(PublishError::World(error)) => return Err(error.into()),
                             }
                         }
-                        Err(problem) => problem,
+                        Err(problem) => {
+                            self.blame_the_world(work, &dir, &before, Some((&problem, attempt)))?;
+                            problem
+                        }
                     },
                 },
             };
@@ -230,6 +246,50 @@ impl Context<'_> {
             }
             self.show_failure(work, &problem, attempt, true);
         }
+    }
+
+    /// Fails where the world, and not the stage, may be why an attempt ended as it did: an input or an output that it
+    /// was given changed or vanished, or its directory did; for a failed attempt also a full disk. Its directory goes.
+    fn blame_the_world(
+        &self,
+        work: &Work<'_>,
+        dir: &Path,
+        before: &[(String, Looks)],
+        failed: Option<(&str, u32)>,
+    ) -> Result<(), RunError> {
+        let found = self.worlds_fault(work, dir, before, failed);
+        if found.is_err() {
+            self.discard(dir);
+        }
+        found
+    }
+
+    fn worlds_fault(
+        &self,
+        work: &Work<'_>,
+        dir: &Path,
+        before: &[(String, Looks)],
+        failed: Option<(&str, u32)>,
+    ) -> Result<(), RunError> {
+        let stage = work.stage.name.clone();
+        if !dir.is_dir() {
+            return Err(RunError::AttemptRemoved { stage, path: dir.to_owned() });
+        }
+        self.keys.check_since(self.pipeline, work.m, before)?;
+        for above in super::trial::given(work.stage).iter() {
+            let Some(output) = work.outputs.get(above).and_then(Option::as_ref) else { continue };
+            if let Err(problem) = self.outputs.recheck(output) {
+                return Err(RunError::OutputChanged { stage, above: self.stage_name(above), problem });
+            }
+        }
+        let Some((problem, attempt)) = failed else { return Ok(()) };
+        let trial = work.trial.id().index();
+        let words = last_lines(&self.log_path(trial, &stage, attempt), WORDS).unwrap_or_default();
+        if self.options.disk.is_full(dir) || words.iter().any(|line| tells_of_a_full_disk(line)) {
+            let problem = problem.to_owned();
+            return Err(RunError::DiskFull { stage, trial, problem, path: dir.to_owned() });
+        }
+        Ok(())
     }
 
     /// The next attempt of an earlier owner that has an end of its own.
@@ -279,6 +339,8 @@ impl Context<'_> {
             Answer::Done(()) => {}
             Answer::Gone | Answer::Closing => return Ok(None),
         }
+        let of = (work.trial.id().index(), work.stage.name.clone());
+        self.launched().entry(of).or_default().push(token.clone());
         loop {
             match self.executor.launch(&attempt) {
                 Ok(()) => break,
@@ -437,6 +499,14 @@ impl Context<'_> {
         Maker { study: self.identity.clone(), trial: trial.id().index() }
     }
 }
+
+/// Whether a line is what programs say when a disk or a quota is full.
+fn tells_of_a_full_disk(line: &str) -> bool {
+    FULL_DISK.iter().any(|said| line.contains(said))
+}
+
+/// The texts of `ENOSPC` and `EDQUOT`, which programs of every language print.
+const FULL_DISK: [&str; 3] = ["No space left on device", "Disk quota exceeded", "Disc quota exceeded"];
 
 /// How a stage ran that took no time.
 fn now(key: &StageKey) -> Run {

@@ -11,6 +11,7 @@ use stagetune::trial::{End, Proposed, StageReport};
 use super::desk::{Answer, Desk, StageDone};
 use super::error::RunError;
 use super::open::Context;
+use super::patience::Then;
 use super::stage::{Made, StageEnd};
 use crate::file::{Piece, Stage};
 use crate::outputs::{Output, StageKey};
@@ -31,8 +32,17 @@ struct Progress {
     leaves: bool,
 }
 
+impl Progress {
+    /// Forgets what was at hand before the world was at fault; what was reported stays.
+    fn start_over(&mut self) {
+        self.outputs.fill(None);
+        self.begun = StageSet::empty();
+    }
+}
+
 impl Context<'_> {
-    /// Runs what must run. `None` if the trial stays open, or has been ended by somebody else.
+    /// Runs what must run, and waits where the world is at fault. `None` if the trial stays open, or has been ended by
+    /// somebody else.
     pub(super) fn run_trial(
         &self,
         trial: &Proposed,
@@ -40,6 +50,34 @@ impl Context<'_> {
         expected: Vec<Option<f64>>,
         desk: &Desk,
     ) -> Result<Option<End>, RunError> {
+        let mut progress = self.begin_trial(trial, reported);
+        let number = trial.id().index();
+        let mut before = progress.done.len();
+        loop {
+            let error = match self.try_trial(&mut progress, &expected, desk) {
+                Err(error) if error.is_of_the_world() => error,
+                end => {
+                    self.goes_on(Some(number));
+                    return end;
+                }
+            };
+            if progress.done.len() > before {
+                before = progress.done.len();
+                self.goes_on(Some(number));
+            }
+            match self.wait(Some(number), &error.to_string()) {
+                Then::Again => {
+                    progress.start_over();
+                    // What is missing of the study's own directories is no reason to wait.
+                    let _ = self.state.make(&self.pipeline.study.name, &self.options.disk);
+                }
+                Then::Stop => return Ok(None),
+                Then::End => return Err(self.lost_patience(error)),
+            }
+        }
+    }
+
+    fn begin_trial(&self, trial: &Proposed, reported: &[Option<StageReport>]) -> Progress {
         let keys = self.keys.of(self.pipeline, trial.point());
         let mut progress = Progress {
             trial: trial.clone(),
@@ -57,18 +95,26 @@ impl Context<'_> {
                 progress.failed.push((m, format!("stage `{}` failed", self.stage_name(m))));
             }
         }
-        let found = self.find_outputs(&mut progress)?;
+        progress
+    }
+
+    /// Runs what must run, from where the trial has come to.
+    fn try_trial(
+        &self,
+        progress: &mut Progress,
+        expected: &[Option<f64>],
+        desk: &Desk,
+    ) -> Result<Option<End>, RunError> {
+        let found = self.find_outputs(progress)?;
         let mut next = desk.report(found);
-        if let Some(lost) = self.make_again(&mut progress, &expected, desk)? {
+        if let Some(lost) = self.make_again(progress, expected, desk)? {
             next = lost;
         }
         let mut reasons: Option<String> = None;
         loop {
             match next {
-                Answer::Done(Next::Run(ready)) => {
-                    next = self.run_ready(&mut progress, &ready, &expected, desk)?
-                }
-                Answer::Done(Next::Settle) => next = self.settle(&mut progress, desk)?,
+                Answer::Done(Next::Run(ready)) => next = self.run_ready(progress, &ready, expected, desk)?,
+                Answer::Done(Next::Settle) => next = self.settle(progress, desk)?,
                 Answer::Done(Next::Abandon { reason }) => {
                     reasons = Some(reason);
                     break;
@@ -221,7 +267,13 @@ impl Context<'_> {
                         drop(tell.send((m, end)));
                     };
                     // One after the other needs no other thread.
-                    if begin.len() == 1 && running == 1 { work() } else { drop(scope.spawn(work)) }
+                    if begin.len() == 1 && running == 1 {
+                        work();
+                    } else if let Err(error) = std::thread::Builder::new().spawn_scoped(scope, work) {
+                        running -= 1;
+                        let (stage, problem) = (self.stage_name(m), error.to_string());
+                        failure = failure.take().or(Some(RunError::NoRoom { stage, problem }));
+                    }
                 }
                 if running == 0 {
                     if begin.is_empty() && matches!(next, Answer::Done(Next::Run(_))) && !progress.leaves {
@@ -298,7 +350,7 @@ impl Context<'_> {
 }
 
 /// The stages whose outputs a stage's command is given, and those that it comes after.
-fn given(stage: &Stage) -> StageSet {
+pub(super) fn given(stage: &Stage) -> StageSet {
     let mut given = StageSet::empty();
     stage.after.iter().for_each(|&above| given.insert(above));
     for piece in stage.run.iter().flat_map(|argument| &argument.pieces) {
