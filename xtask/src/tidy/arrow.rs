@@ -70,6 +70,7 @@ const STRATEGY: &[(&str, &[&str])] = &[
 const PIPELINE: &[(&str, &[&str])] = &[
     ("clock", &[]),
     ("stop", &[]),
+    ("text", &[]),
     ("host", &[]),
     ("filesystem", &[]),
     ("disk", &["filesystem"]),
@@ -79,7 +80,7 @@ const PIPELINE: &[(&str, &[&str])] = &[
     ("log", &["disk", "filesystem", "clock"]),
     ("ledger", &["log"]),
     ("outputs", &["disk", "host", "stop"]),
-    ("executor", &["outputs", "file", "disk", "host", "clock"]),
+    ("executor", &["outputs", "file", "disk", "host", "text", "clock"]),
     (
         "owner",
         &[
@@ -93,6 +94,7 @@ const PIPELINE: &[(&str, &[&str])] = &[
             "disk",
             "filesystem",
             "host",
+            "text",
             "stop",
             "clock",
         ],

@@ -42,3 +42,4 @@ pub use open::{Ended, NewStudy, Owner, OwnerOptions, Parts};
 pub use outlook::{Outlook, outlook, too_long, unit};
 pub use rehearsal::{Rehearsal, StagePlan, plan, rehearse};
 pub use replay::study;
+pub use result::MOST_NUMBERS;
