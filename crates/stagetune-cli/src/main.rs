@@ -13,6 +13,7 @@ mod rows;
 #[cfg(test)]
 mod sample;
 mod table;
+mod terminal;
 
 use clap::Parser;
 use cli::{CacheCommand, Cli, Command};
@@ -22,7 +23,10 @@ fn main() -> ExitCode {
     if commands::attempt::is_asked_for() {
         return commands::attempt::run();
     }
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return commands::misused(&error),
+    };
     paint::choose(cli.color);
     let json = cli.command.wants_json();
     let done = match cli.command {

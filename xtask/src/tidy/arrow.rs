@@ -104,21 +104,22 @@ const PIPELINE: &[(&str, &[&str])] = &[
 /// Words and samples, then views of a ledger, then the arguments, then the commands.
 const COMMAND: &[(&str, &[&str])] = &[
     ("exit", &[]),
+    ("terminal", &[]),
     ("format", &[]),
     ("sample", &[]),
     ("rows", &["sample"]),
     ("export", &["rows", "sample", "format"]),
     ("report", &["rows", "sample", "format"]),
-    ("table", &["rows", "sample", "format"]),
+    ("table", &["rows", "sample", "format", "terminal"]),
     ("cli", &["export", "exit"]),
-    ("paint", &["cli"]),
+    ("paint", &["cli", "terminal"]),
     ("detail", &["paint", "rows", "sample", "format"]),
-    ("progress", &["paint", "format"]),
+    ("progress", &["paint", "format", "terminal"]),
     (
         "commands",
         &[
             "progress", "detail", "paint", "cli", "table", "report", "export", "rows", "sample", "format",
-            "exit",
+            "terminal", "exit",
         ],
     ),
 ];

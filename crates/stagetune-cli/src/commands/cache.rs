@@ -3,7 +3,7 @@
 use super::{Done, best, print, print_json, say};
 use crate::cli::{FileArgs, WhyArgs};
 use crate::exit::Code;
-use crate::format::{bytes, count, digits};
+use crate::format::{bytes, clean, count, digits};
 use crate::paint::{BAD, FAINT, GOOD, STRONG, WARNING, paint};
 use anyhow::{Context, anyhow, bail};
 use serde_json::{Map, Value, json};
@@ -14,6 +14,7 @@ use stagetune_pipeline::log::{Log, Sqlite};
 use stagetune_pipeline::outputs::{Cache, Difference, Evicted, Listed, Unreadable, Verdict};
 use stagetune_pipeline::owner::{StagePlan, plan};
 use stagetune_pipeline::state_dir::StateDir;
+use stagetune_pipeline::text::escaped;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -49,7 +50,8 @@ pub fn ls(args: &FileArgs) -> Done {
         match &listed.entry {
             Ok(entry) => {
                 total += entry.bytes();
-                let params: Vec<String> = entry.key.params.iter().map(|(n, v)| format!("{n}={v}")).collect();
+                let params = entry.key.params.iter().map(|(n, v)| clean(&format!("{n}={v}")));
+                let params: Vec<String> = params.collect();
                 let _ = writeln!(
                     out,
                     "{}  {:<12} {:>10}  cost {:>8}  {}",
@@ -64,7 +66,7 @@ pub fn ls(args: &FileArgs) -> Done {
                 let _ = writeln!(out, "{}  {}: {newer}", listed.id.short(), paint(FAINT, "left alone"));
             }
             Err(Unreadable::Damaged(problem)) => {
-                let _ = writeln!(out, "{}  {}: {problem}", listed.id.short(), paint(BAD, "damaged"));
+                let _ = writeln!(out, "{}  {}: {}", listed.id.short(), paint(BAD, "damaged"), clean(problem));
             }
         }
     }
@@ -114,11 +116,11 @@ pub fn verify(args: &FileArgs, remove: bool) -> Done {
     for listed in &listed {
         if let Verdict::Damaged(problem) = cache.verify(listed) {
             let removed = remove && cache.remove(&listed.id)?;
-            damaged.push(json!({"key": listed.id, "problem": problem, "removed": removed}));
             if !args.json {
                 let done = if removed { ", removed" } else { "" };
-                say!("{}  {}: {problem}{done}", listed.id, paint(BAD, "damaged"));
+                say!("{}  {}: {}{done}", listed.id, paint(BAD, "damaged"), clean(&problem));
             }
+            damaged.push(json!({"key": listed.id, "problem": problem, "removed": removed}));
         }
     }
     if args.json {
@@ -177,15 +179,16 @@ fn explain(out: &mut String, stage: &StagePlan, differences: Option<&[Difference
     let verdict = if stage.cached { paint(GOOD, "cached") } else { paint(WARNING, "would run") };
     let _ = writeln!(out, "{}  {verdict}  {}", paint(STRONG, &stage.stage), paint(FAINT, &stage.id));
     let key = &stage.key;
-    let _ = writeln!(out, "  command    {}", key.run.join(" "));
+    let _ = writeln!(out, "  command    {}", escaped(&key.run.join(" ")));
     for (name, value) in &key.params {
-        let _ = writeln!(out, "  parameter  {name} = {value}");
+        let _ = writeln!(out, "  parameter  {name} = {}", escaped(value));
     }
     for (path, hash) in &key.inputs {
-        let _ = writeln!(out, "  input      {path}  {}", paint(FAINT, hash.get(..12).unwrap_or(hash)));
+        let _ =
+            writeln!(out, "  input      {}  {}", escaped(path), paint(FAINT, hash.get(..12).unwrap_or(hash)));
     }
     for (name, value) in &key.env {
-        let _ = writeln!(out, "  variable   {name} = {}", value.as_deref().unwrap_or("not set"));
+        let _ = writeln!(out, "  variable   {name} = {}", escaped(value.as_deref().unwrap_or("not set")));
     }
     for (name, id) in &key.after {
         let _ = writeln!(out, "  after      {name}  {}", paint(FAINT, id.short()));
@@ -198,7 +201,7 @@ fn explain(out: &mut String, stage: &StagePlan, differences: Option<&[Difference
         Some(differences) => {
             let _ = writeln!(out, "  the nearest entry differs in");
             for one in differences {
-                let side = |text: &Option<String>| text.clone().unwrap_or_else(|| "nothing".into());
+                let side = |text: &Option<String>| escaped(text.as_deref().unwrap_or("nothing"));
                 let _ = writeln!(
                     out,
                     "    {}: {} here, {} there",
