@@ -41,8 +41,8 @@ fn main() -> ExitCode {
         Command::Cache(CacheCommand::Ls(args)) => commands::cache::ls(&args),
         Command::Cache(CacheCommand::Why(args)) => commands::cache::why(&args),
         Command::Cache(CacheCommand::Verify { common, remove }) => commands::cache::verify(&common, remove),
-        Command::Cache(CacheCommand::Gc { common, to, dry_run }) => {
-            commands::cache::gc(&common, to.as_deref(), dry_run)
+        Command::Cache(CacheCommand::Gc { common, to, logs, dry_run }) => {
+            commands::cache::gc(&common, to.as_deref(), logs, dry_run)
         }
         Command::Strategies { name, json } => commands::strategies::run(name.as_deref(), json),
         Command::Schema => commands::schema::run(),

@@ -12,7 +12,7 @@ use stagetune_pipeline::file::{Pipeline, parse_bytes};
 use stagetune_pipeline::ledger::Ledger;
 use stagetune_pipeline::log::{Log, Sqlite};
 use stagetune_pipeline::outputs::{Cache, Difference, Evicted, Listed, Unreadable, Verdict};
-use stagetune_pipeline::owner::{StagePlan, plan};
+use stagetune_pipeline::owner::{Hold, StagePlan, plan};
 use stagetune_pipeline::state_dir::StateDir;
 use stagetune_pipeline::text::escaped;
 use std::fmt::Write;
@@ -134,8 +134,8 @@ pub fn verify(args: &FileArgs, remove: bool) -> Done {
     Ok(if damaged.is_empty() || gone { Code::Done } else { Code::Damaged })
 }
 
-/// Makes room.
-pub fn gc(args: &FileArgs, to: Option<&str>, dry_run: bool) -> Done {
+/// Makes room, and counts what the logs take; those of finished studies go if that is asked for.
+pub fn gc(args: &FileArgs, to: Option<&str>, logs: bool, dry_run: bool) -> Done {
     let (pipeline, cache) = cache_of(&args.file)?;
     let limit = match to {
         Some(text) if text.bytes().all(|b| b.is_ascii_digit()) => {
@@ -154,13 +154,15 @@ pub fn gc(args: &FileArgs, to: Option<&str>, dry_run: bool) -> Done {
         None => Vec::new(),
     };
     let freed: u64 = evicted.iter().map(|one| one.bytes).sum();
+    let logs = Logs::collect(&StateDir::of(&pipeline.root), logs, dry_run)?;
     if args.json {
         let one =
             |one: &Evicted| json!({"key": one.id, "stage": one.stage, "bytes": one.bytes, "cost": one.cost});
         let evicted: Vec<Value> = evicted.iter().map(one).collect();
-        print_json(
-            &json!({"evicted": evicted, "freed": freed, "left_by_killed_runs": swept, "dry_run": dry_run}),
-        )?;
+        print_json(&json!({
+            "evicted": evicted, "freed": freed, "left_by_killed_runs": swept, "dry_run": dry_run,
+            "logs": {"files": logs.files, "bytes": logs.bytes, "removed": logs.removed, "freed": logs.freed},
+        }))?;
         return Ok(Code::Done);
     }
     for one in &evicted {
@@ -169,10 +171,59 @@ pub fn gc(args: &FileArgs, to: Option<&str>, dry_run: bool) -> Done {
     }
     let verb = if dry_run { "would free" } else { "freed" };
     say!("{verb} {} in {} entries; {swept} left by killed runs", bytes(freed), count(evicted.len()));
+    logs.tell(verb)?;
     if limit.is_none() {
         say!("no limit is set: give one with `--to 5GB`, or `[cache] limit = \"5 GB\"` in the file");
     }
     Ok(Code::Done)
+}
+
+/// The logs of all studies in this directory.
+#[derive(Debug, Default)]
+struct Logs {
+    files: usize,
+    bytes: u64,
+    /// Files of finished studies that were removed, or would be.
+    removed: usize,
+    freed: u64,
+}
+
+impl Logs {
+    fn collect(state: &StateDir, remove: bool, dry_run: bool) -> anyhow::Result<Self> {
+        let mut sum = Self::default();
+        for study in state.all_logs().context("cannot count the logs")? {
+            sum.files += study.files;
+            sum.bytes += study.bytes;
+            if !remove || study.files == 0 || !is_finished(state, &study.study) {
+                continue;
+            }
+            if !dry_run {
+                // Whoever goes on with the study at this moment needs its logs.
+                let Ok(_hold) = Hold::take(state, &study.study, &Disk::default()) else { continue };
+                Disk::default().remove_dir(&state.logs(&study.study))?;
+            }
+            sum.removed += study.files;
+            sum.freed += study.bytes;
+        }
+        Ok(sum)
+    }
+
+    fn tell(&self, verb: &str) -> anyhow::Result<()> {
+        let Self { files, bytes: size, removed, freed } = self;
+        let all = format!("logs take {} in {} files", bytes(*size), count(*files));
+        if *removed > 0 {
+            say!("{all}; {verb} {} in {} logs of finished studies", bytes(*freed), count(*removed));
+        } else {
+            say!("{all}; `--logs` removes those of finished studies");
+        }
+        Ok(())
+    }
+}
+
+/// Whether the journal knows the study, and knows that it is complete.
+fn is_finished(state: &StateDir, study: &str) -> bool {
+    let records = Sqlite::look(&state.journal(), study).and_then(|journal| journal.read(0));
+    records.is_ok_and(|records| Ledger::of(study, &records).finished)
 }
 
 fn explain(out: &mut String, stage: &StagePlan, differences: Option<&[Difference]>) {

@@ -111,6 +111,23 @@ fn a_result_with_a_byte_order_mark_is_read_and_a_long_one_has_its_metric() {
 }
 
 #[test]
+fn logs_are_counted_and_go_with_finished_studies_if_that_is_asked_for() {
+    let lab = one_stage(r#"echo words; echo '{{"f": 1}}' > "$1/result.json""#, "");
+    lab.done(&["run", "--quiet"]);
+    let logs = lab.root().join(".stagetune/logs");
+    std::fs::create_dir(logs.join("other")).unwrap();
+    std::fs::write(logs.join("other/0000-a.log"), "of a study that the journal does not know").unwrap();
+    let counted = lab.json(&["cache", "gc", "--json"])["logs"].clone();
+    assert_eq!((&counted["files"], &counted["removed"]), (&3.into(), &0.into()), "{counted}");
+    assert!(counted["bytes"].as_u64().unwrap() > 0, "{counted}");
+    let told = lab.done(&["cache", "gc", "--logs", "--dry-run"]);
+    assert!(told.contains("in 3 files; would free") && told.contains("2 logs of finished studies"), "{told}");
+    assert!(logs.join("one").exists());
+    lab.done(&["cache", "gc", "--logs"]);
+    assert!(!logs.join("one").exists() && logs.join("other/0000-a.log").exists());
+}
+
+#[test]
 fn a_stage_that_reads_from_the_terminal_fails_and_says_so() {
     let lab = one_stage("read answer < /dev/tty", "");
     // `script` (util-linux) gives what it runs a terminal.
