@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(safe(&styled(Style::new(), "plain")), "plain");
     }
 
-    /// The files that may name a stream: this one, what is drawn over and over, and a writer that only programs read from.
+    /// The files that may name a stream: this one, and the writer of tables that programs read.
     const WRITERS: [&str; 2] = ["terminal.rs", "commands/export.rs"];
 
     #[test]
