@@ -184,6 +184,9 @@ pub enum CacheCommand {
         /// Keep at most this much, such as 5GB; without it the limit of the file.
         #[arg(long, value_name = "SIZE")]
         to: Option<String>,
+        /// Remove the logs of finished studies, too.
+        #[arg(long)]
+        logs: bool,
         /// Show what would go.
         #[arg(long)]
         dry_run: bool,

@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use stagetune::trial::How;
 use stagetune_pipeline::ledger::{Ledger, StageRow, TrialRow};
+use stagetune_pipeline::owner::MOST_NUMBERS;
 
-use crate::format::{self, clean, number};
+use crate::format::{self, clean, count, number};
 use crate::paint::{BAD, FAINT, GOOD, STRONG, paint};
 use crate::rows::{paid, value};
 
@@ -53,6 +54,10 @@ pub fn trial(ledger: &Ledger, trial: &TrialRow) -> String {
         for (name, value) in row.iter().flat_map(|row| &row.metrics) {
             let _ = writeln!(out, "  {} {} {}", paint(FAINT, "reported"), clean(name), number(*value));
         }
+        if row.is_some_and(|row| row.metrics.len() >= MOST_NUMBERS) {
+            let text = format!("of a stage's numbers {} are kept; others are left out", count(MOST_NUMBERS));
+            let _ = writeln!(out, "  {}", paint(FAINT, text));
+        }
     }
     out
 }
@@ -85,6 +90,11 @@ mod tests {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert!(text.contains("reported a \"quoted\", <script> 0.25"), "{text}");
+        assert!(!text.contains("are left out"));
+        let many = (0..MOST_NUMBERS).map(|at| (format!("m{at}"), 1.0));
+        ledger.trials[0].stages[1].metrics.extend(many);
+        let text = trial(&ledger, &ledger.trials[0]);
+        assert!(text.contains("of a stage's numbers 1000 are kept; others are left out"), "{text}");
         let open = trial(&ledger, &ledger.trials[19]);
         assert!(open.starts_with("trial 19  open") && open.contains("unet  not reached"), "{open}");
     }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use stagetune_pipeline::ledger::CostUnit;
+use stagetune_pipeline::text::shortened;
 
 /// A span of seconds with its two largest units: `640 ms`, `4 min 10 s`, `2 d 3 h`.
 pub fn duration(seconds: f64) -> String {
@@ -65,16 +66,15 @@ pub fn value(value: &Value) -> String {
     }
 }
 
-/// On one line and without control characters: no text of a pipeline may steer the terminal.
+/// The most letters of a text from outside that are shown.
+const LONGEST_CLEAN: usize = 4_000;
+
+/// On one line, not without end, and with control characters escaped: no text of a pipeline may steer the terminal.
 pub fn clean(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    words
-        .join(" ")
-        .chars()
-        .filter(|letter| {
-            !letter.is_control() && !matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-        })
-        .collect()
+    // Before the words are split: a text may have millions of them.
+    let short: String = text.chars().take(LONGEST_CLEAN + 1).collect();
+    let words: Vec<&str> = short.split_whitespace().collect();
+    shortened(&words.join(" "), LONGEST_CLEAN)
 }
 
 /// A size in binary units: `812 B`, `3.4 MiB`.

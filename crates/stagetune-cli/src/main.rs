@@ -13,6 +13,7 @@ mod rows;
 #[cfg(test)]
 mod sample;
 mod table;
+mod terminal;
 
 use clap::Parser;
 use cli::{CacheCommand, Cli, Command};
@@ -26,7 +27,10 @@ fn main() -> ExitCode {
     if commands::attempt::is_asked_for() {
         return commands::attempt::run();
     }
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return commands::misused(&error),
+    };
     paint::choose(cli.color);
     let json = cli.command.wants_json();
     let done = match cli.command {
@@ -41,8 +45,8 @@ fn main() -> ExitCode {
         Command::Cache(CacheCommand::Ls(args)) => commands::cache::ls(&args),
         Command::Cache(CacheCommand::Why(args)) => commands::cache::why(&args),
         Command::Cache(CacheCommand::Verify { common, remove }) => commands::cache::verify(&common, remove),
-        Command::Cache(CacheCommand::Gc { common, to, dry_run }) => {
-            commands::cache::gc(&common, to.as_deref(), dry_run)
+        Command::Cache(CacheCommand::Gc { common, to, logs, dry_run }) => {
+            commands::cache::gc(&common, to.as_deref(), logs, dry_run)
         }
         Command::Strategies { name, json } => commands::strategies::run(name.as_deref(), json),
         Command::Schema => commands::schema::run(),

@@ -1,6 +1,7 @@
 //! Colours, where they are wanted.
 
 use crate::cli::Colour;
+use crate::terminal;
 use anstyle::{AnsiColor, Style};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,7 +39,7 @@ pub fn is_on() -> bool {
     COLOURED.load(Ordering::Relaxed)
 }
 
-/// A text in a style, or plain.
+/// A text in a style, or plain; what is printed by [`terminal`] keeps the style.
 pub fn paint(style: Style, text: impl std::fmt::Display) -> String {
-    if is_on() { format!("{style}{text}{style:#}") } else { text.to_string() }
+    if is_on() { terminal::styled(style, text) } else { text.to_string() }
 }

@@ -7,6 +7,7 @@ use stagetune_pipeline::ledger::{Ledger, ParamRow, TrialRow, TrialState};
 
 use crate::format::{self, clean};
 use crate::rows::{self, other_metrics, paid, ranked, value};
+use crate::terminal;
 
 /// Which trials, and how they look.
 #[derive(Clone, Copy, Debug)]
@@ -249,7 +250,7 @@ fn line(
     if signs.ascii {
         text = text.replace('µ', "u").replace('∞', "inf");
     }
-    format!("{style}{text}{style:#}\n")
+    format!("{}\n", terminal::styled(style, text))
 }
 
 fn cut(text: &str, limit: usize, signs: &Signs) -> String {

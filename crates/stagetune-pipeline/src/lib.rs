@@ -16,3 +16,4 @@ pub mod owner;
 pub mod records;
 pub mod state_dir;
 pub mod stop;
+pub mod text;

@@ -10,9 +10,23 @@
 //! .stagetune/live-<study>.json       what runs now, for `stagetune status`
 //! ```
 
+use std::fs::{self, DirEntry};
+use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::disk::{Disk, DiskError};
+
+/// What the logs of a study take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StudyLogs {
+    /// The study.
+    pub study: String,
+    /// How many files there are.
+    pub files: usize,
+    /// What they take on the disk.
+    pub bytes: u64,
+}
 
 /// The paths of one `.stagetune/` directory.
 #[derive(Clone, Debug)]
@@ -55,6 +69,28 @@ impl StateDir {
         self.path.join("logs").join(study)
     }
 
+    /// What the logs of each study take, in the order of their names; nothing where there are none.
+    pub fn all_logs(&self) -> io::Result<Vec<StudyLogs>> {
+        let mut all = Vec::new();
+        for study in entries(&self.path.join("logs"))? {
+            let Ok(name) = study.file_name().into_string() else { continue };
+            if !study.file_type()?.is_dir() {
+                continue;
+            }
+            let mut logs = StudyLogs { study: name, files: 0, bytes: 0 };
+            for log in entries(&study.path())? {
+                // One that is written anew at this moment may be gone.
+                let Ok(found) = log.metadata() else { continue };
+                logs.files += 1;
+                // What it takes and not how long it is: the middle of a long log takes nothing.
+                logs.bytes += found.blocks() * 512;
+            }
+            all.push(logs);
+        }
+        all.sort_by(|a, b| a.study.cmp(&b.study));
+        Ok(all)
+    }
+
     /// The directories of attempts.
     pub fn attempts(&self) -> PathBuf {
         self.path.join("attempts")
@@ -68,5 +104,14 @@ impl StateDir {
     /// What runs now.
     pub fn live(&self, study: &str) -> PathBuf {
         self.path.join(format!("live-{study}.json"))
+    }
+}
+
+/// What is in a directory; nothing if it is not there.
+fn entries(path: &Path) -> io::Result<Vec<DirEntry>> {
+    match fs::read_dir(path) {
+        Ok(found) => found.collect(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error),
     }
 }

@@ -70,6 +70,7 @@ const STRATEGY: &[(&str, &[&str])] = &[
 const PIPELINE: &[(&str, &[&str])] = &[
     ("clock", &[]),
     ("stop", &[]),
+    ("text", &[]),
     ("host", &[]),
     ("filesystem", &[]),
     ("disk", &["filesystem"]),
@@ -79,7 +80,7 @@ const PIPELINE: &[(&str, &[&str])] = &[
     ("log", &["disk", "filesystem", "clock"]),
     ("ledger", &["log"]),
     ("outputs", &["disk", "host", "stop"]),
-    ("executor", &["outputs", "file", "disk", "host", "clock"]),
+    ("executor", &["outputs", "file", "disk", "host", "text", "clock"]),
     (
         "owner",
         &[
@@ -93,6 +94,7 @@ const PIPELINE: &[(&str, &[&str])] = &[
             "disk",
             "filesystem",
             "host",
+            "text",
             "stop",
             "clock",
         ],
@@ -102,21 +104,22 @@ const PIPELINE: &[(&str, &[&str])] = &[
 /// Words and samples, then views of a ledger, then the arguments, then the commands.
 const COMMAND: &[(&str, &[&str])] = &[
     ("exit", &[]),
+    ("terminal", &[]),
     ("format", &[]),
     ("sample", &[]),
     ("rows", &["sample"]),
     ("export", &["rows", "sample", "format"]),
     ("report", &["rows", "sample", "format"]),
-    ("table", &["rows", "sample", "format"]),
+    ("table", &["rows", "sample", "format", "terminal"]),
     ("cli", &["export", "exit"]),
-    ("paint", &["cli"]),
+    ("paint", &["cli", "terminal"]),
     ("detail", &["paint", "rows", "sample", "format"]),
-    ("progress", &["paint", "format"]),
+    ("progress", &["paint", "format", "terminal"]),
     (
         "commands",
         &[
             "progress", "detail", "paint", "cli", "table", "report", "export", "rows", "sample", "format",
-            "exit",
+            "terminal", "exit",
         ],
     ),
 ];

@@ -11,6 +11,7 @@ use stagetune_pipeline::file::Pipeline;
 use stagetune_pipeline::ledger::Ledger;
 use stagetune_pipeline::log::Log;
 use stagetune_pipeline::owner::{StagePlan, plan};
+use stagetune_pipeline::text::escaped;
 use std::fmt::Write;
 
 /// Prints it.
@@ -50,7 +51,7 @@ pub fn run(args: &FileArgs) -> Done {
         let _ = writeln!(text, "\n{}", paint(STRONG, &stage.name));
         for name in &stage.params {
             if let Some(value) = best.point.get(name) {
-                let _ = writeln!(text, "  {name} = {}", exact(value));
+                let _ = writeln!(text, "  {name} = {}", escaped(&exact(value)));
             }
         }
         if let Some(out) = stages.iter().find(|plan| plan.stage == stage.name).and_then(out) {

@@ -3,7 +3,7 @@
 use super::{Done, best, print, print_json, say};
 use crate::cli::{FileArgs, WhyArgs};
 use crate::exit::Code;
-use crate::format::{bytes, count, digits};
+use crate::format::{bytes, clean, count, digits};
 use crate::paint::{BAD, FAINT, GOOD, STRONG, WARNING, paint};
 use anyhow::{Context, anyhow, bail};
 use serde_json::{Map, Value, json};
@@ -12,8 +12,9 @@ use stagetune_pipeline::file::{Pipeline, parse_bytes};
 use stagetune_pipeline::ledger::Ledger;
 use stagetune_pipeline::log::{Log, Sqlite};
 use stagetune_pipeline::outputs::{Cache, Difference, Evicted, Listed, Unreadable, Verdict};
-use stagetune_pipeline::owner::{StagePlan, plan};
+use stagetune_pipeline::owner::{Hold, StagePlan, plan};
 use stagetune_pipeline::state_dir::StateDir;
+use stagetune_pipeline::text::escaped;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -49,7 +50,8 @@ pub fn ls(args: &FileArgs) -> Done {
         match &listed.entry {
             Ok(entry) => {
                 total += entry.bytes();
-                let params: Vec<String> = entry.key.params.iter().map(|(n, v)| format!("{n}={v}")).collect();
+                let params = entry.key.params.iter().map(|(n, v)| clean(&format!("{n}={v}")));
+                let params: Vec<String> = params.collect();
                 let _ = writeln!(
                     out,
                     "{}  {:<12} {:>10}  cost {:>8}  {}",
@@ -64,7 +66,7 @@ pub fn ls(args: &FileArgs) -> Done {
                 let _ = writeln!(out, "{}  {}: {newer}", listed.id.short(), paint(FAINT, "left alone"));
             }
             Err(Unreadable::Damaged(problem)) => {
-                let _ = writeln!(out, "{}  {}: {problem}", listed.id.short(), paint(BAD, "damaged"));
+                let _ = writeln!(out, "{}  {}: {}", listed.id.short(), paint(BAD, "damaged"), clean(problem));
             }
         }
     }
@@ -114,11 +116,11 @@ pub fn verify(args: &FileArgs, remove: bool) -> Done {
     for listed in &listed {
         if let Verdict::Damaged(problem) = cache.verify(listed) {
             let removed = remove && cache.remove(&listed.id)?;
-            damaged.push(json!({"key": listed.id, "problem": problem, "removed": removed}));
             if !args.json {
                 let done = if removed { ", removed" } else { "" };
-                say!("{}  {}: {problem}{done}", listed.id, paint(BAD, "damaged"));
+                say!("{}  {}: {}{done}", listed.id, paint(BAD, "damaged"), clean(&problem));
             }
+            damaged.push(json!({"key": listed.id, "problem": problem, "removed": removed}));
         }
     }
     if args.json {
@@ -132,8 +134,8 @@ pub fn verify(args: &FileArgs, remove: bool) -> Done {
     Ok(if damaged.is_empty() || gone { Code::Done } else { Code::Damaged })
 }
 
-/// Makes room.
-pub fn gc(args: &FileArgs, to: Option<&str>, dry_run: bool) -> Done {
+/// Makes room, and counts what the logs take; those of finished studies go if that is asked for.
+pub fn gc(args: &FileArgs, to: Option<&str>, logs: bool, dry_run: bool) -> Done {
     let (pipeline, cache) = cache_of(&args.file)?;
     let limit = match to {
         Some(text) if text.bytes().all(|b| b.is_ascii_digit()) => {
@@ -152,13 +154,15 @@ pub fn gc(args: &FileArgs, to: Option<&str>, dry_run: bool) -> Done {
         None => Vec::new(),
     };
     let freed: u64 = evicted.iter().map(|one| one.bytes).sum();
+    let logs = Logs::collect(&StateDir::of(&pipeline.root), logs, dry_run)?;
     if args.json {
         let one =
             |one: &Evicted| json!({"key": one.id, "stage": one.stage, "bytes": one.bytes, "cost": one.cost});
         let evicted: Vec<Value> = evicted.iter().map(one).collect();
-        print_json(
-            &json!({"evicted": evicted, "freed": freed, "left_by_killed_runs": swept, "dry_run": dry_run}),
-        )?;
+        print_json(&json!({
+            "evicted": evicted, "freed": freed, "left_by_killed_runs": swept, "dry_run": dry_run,
+            "logs": {"files": logs.files, "bytes": logs.bytes, "removed": logs.removed, "freed": logs.freed},
+        }))?;
         return Ok(Code::Done);
     }
     for one in &evicted {
@@ -167,25 +171,75 @@ pub fn gc(args: &FileArgs, to: Option<&str>, dry_run: bool) -> Done {
     }
     let verb = if dry_run { "would free" } else { "freed" };
     say!("{verb} {} in {} entries; {swept} left by killed runs", bytes(freed), count(evicted.len()));
+    logs.tell(verb)?;
     if limit.is_none() {
         say!("no limit is set: give one with `--to 5GB`, or `[cache] limit = \"5 GB\"` in the file");
     }
     Ok(Code::Done)
 }
 
+/// The logs of all studies in this directory.
+#[derive(Debug, Default)]
+struct Logs {
+    files: usize,
+    bytes: u64,
+    /// Files of finished studies that were removed, or would be.
+    removed: usize,
+    freed: u64,
+}
+
+impl Logs {
+    fn collect(state: &StateDir, remove: bool, dry_run: bool) -> anyhow::Result<Self> {
+        let mut sum = Self::default();
+        for study in state.all_logs().context("cannot count the logs")? {
+            sum.files += study.files;
+            sum.bytes += study.bytes;
+            if !remove || study.files == 0 || !is_finished(state, &study.study) {
+                continue;
+            }
+            if !dry_run {
+                // Whoever goes on with the study at this moment needs its logs.
+                let Ok(_hold) = Hold::take(state, &study.study, &Disk::default()) else { continue };
+                Disk::default().remove_dir(&state.logs(&study.study))?;
+            }
+            sum.removed += study.files;
+            sum.freed += study.bytes;
+        }
+        Ok(sum)
+    }
+
+    fn tell(&self, verb: &str) -> anyhow::Result<()> {
+        let Self { files, bytes: size, removed, freed } = self;
+        let all = format!("logs take {} in {} files", bytes(*size), count(*files));
+        if *removed > 0 {
+            say!("{all}; {verb} {} in {} logs of finished studies", bytes(*freed), count(*removed));
+        } else {
+            say!("{all}; `--logs` removes those of finished studies");
+        }
+        Ok(())
+    }
+}
+
+/// Whether the journal knows the study, and knows that it is complete.
+fn is_finished(state: &StateDir, study: &str) -> bool {
+    let records = Sqlite::look(&state.journal(), study).and_then(|journal| journal.read(0));
+    records.is_ok_and(|records| Ledger::of(study, &records).finished)
+}
+
 fn explain(out: &mut String, stage: &StagePlan, differences: Option<&[Difference]>) {
     let verdict = if stage.cached { paint(GOOD, "cached") } else { paint(WARNING, "would run") };
     let _ = writeln!(out, "{}  {verdict}  {}", paint(STRONG, &stage.stage), paint(FAINT, &stage.id));
     let key = &stage.key;
-    let _ = writeln!(out, "  command    {}", key.run.join(" "));
+    let _ = writeln!(out, "  command    {}", escaped(&key.run.join(" ")));
     for (name, value) in &key.params {
-        let _ = writeln!(out, "  parameter  {name} = {value}");
+        let _ = writeln!(out, "  parameter  {name} = {}", escaped(value));
     }
     for (path, hash) in &key.inputs {
-        let _ = writeln!(out, "  input      {path}  {}", paint(FAINT, hash.get(..12).unwrap_or(hash)));
+        let _ =
+            writeln!(out, "  input      {}  {}", escaped(path), paint(FAINT, hash.get(..12).unwrap_or(hash)));
     }
     for (name, value) in &key.env {
-        let _ = writeln!(out, "  variable   {name} = {}", value.as_deref().unwrap_or("not set"));
+        let _ = writeln!(out, "  variable   {name} = {}", escaped(value.as_deref().unwrap_or("not set")));
     }
     for (name, id) in &key.after {
         let _ = writeln!(out, "  after      {name}  {}", paint(FAINT, id.short()));
@@ -198,7 +252,7 @@ fn explain(out: &mut String, stage: &StagePlan, differences: Option<&[Difference
         Some(differences) => {
             let _ = writeln!(out, "  the nearest entry differs in");
             for one in differences {
-                let side = |text: &Option<String>| text.clone().unwrap_or_else(|| "nothing".into());
+                let side = |text: &Option<String>| escaped(text.as_deref().unwrap_or("nothing"));
                 let _ = writeln!(
                     out,
                     "    {}: {} here, {} there",

@@ -4,6 +4,7 @@ use super::{Done, ledger_of};
 use crate::cli::ExportArgs;
 use crate::exit::Code;
 use crate::export::{self, Format};
+use crate::terminal;
 use anyhow::Context;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -29,7 +30,7 @@ pub fn run(args: &ExportArgs) -> Done {
             let mut out = BufWriter::new(File::create(path).with_context(writing)?);
             export::write(&ledger, format, &mut out).with_context(writing)?;
             out.flush().with_context(writing)?;
-            eprintln!("wrote {} trials to {}", ledger.trials.len(), path.display());
+            terminal::warn(&format!("wrote {} trials to {}", ledger.trials.len(), path.display()));
         }
     }
     Ok(Code::Done)

@@ -16,13 +16,15 @@ pub mod trials;
 use crate::cli::{CacheCommand, Command};
 use crate::exit::Code;
 use crate::paint::{BAD, paint};
+use crate::terminal;
 use serde::Serialize;
 use serde_json::json;
 use stagetune_pipeline::file::{FileError, Pipeline};
 use stagetune_pipeline::ledger::Ledger;
 use stagetune_pipeline::log::{Log, Look, Sqlite};
 use stagetune_pipeline::state_dir::StateDir;
-use std::io::{self, Write};
+use stagetune_pipeline::text::steers;
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -48,9 +50,9 @@ pub fn end(done: Done, json: bool) -> ExitCode {
             if json {
                 let problems = error.downcast_ref::<FileError>().map(|file| &file.problems);
                 let said = json!({"error": told(&error), "code": code as u8, "problems": problems});
-                let _ = writeln!(io::stdout(), "{said}");
+                let _ = print_line(&said);
             } else {
-                let _ = writeln!(io::stderr(), "{}: {}", paint(BAD, "error"), told(&error));
+                terminal::warn(&format!("{}: {}", paint(BAD, "error"), told(&error)));
             }
             code
         }
@@ -71,18 +73,28 @@ fn told(error: &anyhow::Error) -> String {
 
 /// Prints facts as JSON.
 pub fn print_json(facts: &impl Serialize) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    serde_json::to_writer_pretty(&mut out, facts)?;
-    writeln!(out)?;
-    Ok(())
+    Ok(terminal::raw(format!("{}\n", serde_json::to_string_pretty(facts)?).as_bytes())?)
 }
 
-/// Prints a text; a closed pipe ends the command quietly.
+/// Prints JSON on one line.
+pub fn print_line(json: &serde_json::Value) -> anyhow::Result<()> {
+    Ok(terminal::raw(format!("{json}\n").as_bytes())?)
+}
+
+/// Prints a text for people; a closed pipe ends the command quietly.
 pub fn print(text: &str) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
-    Ok(())
+    Ok(terminal::say(text)?)
+}
+
+/// Says what is wrong with the command line, or shows the help that was asked for.
+pub fn misused(error: &clap::Error) -> ExitCode {
+    // Arguments are text from outside too, such as names of files that a shell has put in.
+    let hostile = std::env::args_os().any(|argument| argument.to_string_lossy().chars().any(steers));
+    if hostile && error.use_stderr() {
+        terminal::warn(error.render().to_string().trim_end());
+        return ExitCode::from(2);
+    }
+    error.exit()
 }
 
 /// The study of a file, from its journal.

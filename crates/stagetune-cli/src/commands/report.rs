@@ -1,9 +1,9 @@
 //! `stagetune report`: one HTML page about the study.
 
-use super::{Done, ledger_of, print, say};
+use super::{Done, ledger_of, say};
 use crate::cli::ReportArgs;
 use crate::exit::Code;
-use crate::{format, report};
+use crate::{format, report, terminal};
 use anyhow::Context;
 use std::time::SystemTime;
 
@@ -19,7 +19,7 @@ pub fn run(args: &ReportArgs) -> Done {
     };
     let page = report::html(&ledger, &made);
     if args.output.as_os_str() == "-" {
-        print(&page)?;
+        terminal::raw(page.as_bytes())?;
     } else {
         std::fs::write(&args.output, page)
             .with_context(|| format!("cannot write {}", args.output.display()))?;

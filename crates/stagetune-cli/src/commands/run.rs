@@ -17,7 +17,6 @@ use stagetune_pipeline::owner::{Ended, Owner, OwnerOptions, Reached, Rehearsal, 
 use stagetune_pipeline::state_dir::StateDir;
 use stagetune_pipeline::stop::Stop;
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,11 +31,11 @@ pub fn run(args: &RunArgs) -> Done {
         let text = format!("{}: {}", paint(WARNING, "warning"), warning.render(file));
         // In JSON it is one of the news.
         let said = json!({"news": "warning", "warning": warning});
-        let _ = if args.common.json {
-            writeln!(io::stdout(), "{said}")
+        if args.common.json {
+            let _ = super::print_line(&said);
         } else {
-            writeln!(io::stderr(), "{text}")
-        };
+            crate::terminal::warn(&text);
+        }
     }
     let facts = Facts::of(&pipeline, usize::from(args.workers));
     let view = progress::choose(&facts, args.common.json, args.quiet);
@@ -129,7 +128,7 @@ fn closing(pipeline: &Pipeline, ended: &Ended, args: &RunArgs) -> anyhow::Result
             "news": "ended", "finished": reached.is_finished(), "reason": reached.to_string(),
             "best": ledger.best, "trials": ledger.trials.len(), "spent": ledger.spent, "saved": ledger.saved,
         });
-        return print(&format!("{said}\n"));
+        return super::print_line(&said);
     }
     let unit = unit(pipeline);
     let mut out = String::new();

@@ -3,6 +3,7 @@
 use super::lines::{Trials, line, opening, trouble};
 use super::{Facts, View};
 use crate::format::{self, duration, number};
+use crate::terminal::safe;
 use console::{Term, truncate_str};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use stagetune_pipeline::owner::{News, Standing, Watcher};
@@ -50,7 +51,7 @@ impl Bars {
         } else {
             "{prefix:.bold} {spinner:.green} {msg}"
         }));
-        study.set_prefix(facts.study.clone());
+        study.set_prefix(safe(&facts.study));
         Self { facts, all, study, state: Arc::default(), ended: Arc::default() }
     }
 
@@ -72,7 +73,7 @@ impl Bars {
             let goal = of(budget.target.map(number));
             parts.push(format!("best {} {}{goal}", self.facts.metric, number(best)));
         }
-        self.study.set_message(parts.join(" · "));
+        self.study.set_message(safe(&parts.join(" · ")));
     }
 
     /// A free line, a new one if need be.
@@ -101,7 +102,7 @@ impl State {
 
 impl View for Bars {
     fn begin(&self, standing: &Standing) {
-        let _ = self.all.println(opening(&self.facts, standing));
+        let _ = self.all.println(safe(&opening(&self.facts, standing)));
         self.study.enable_steady_tick(TICK);
         self.stand(standing);
         let (state, ended) = (self.state.clone(), self.ended.clone());
@@ -129,7 +130,7 @@ impl View for Bars {
 
     fn teller(&self) -> Box<dyn Fn(&str) + Send + Sync> {
         let all = self.all.clone();
-        Box::new(move |text| drop(all.println(text)))
+        Box::new(move |text| drop(all.println(safe(text))))
     }
 }
 
@@ -137,12 +138,12 @@ impl Watcher for Bars {
     fn see(&self, news: &News<'_>) {
         let Ok(mut state) = self.state.lock() else { return };
         if let Some(text) = trouble(news) {
-            let _ = self.all.println(text);
+            let _ = self.all.println(safe(&text));
         }
         if let Some(text) = line(&self.facts, &mut state.trials, news) {
             // A line that wraps would push the bars out of place.
             let width = usize::from(Term::stderr().size().1);
-            let _ = self.all.println(truncate_str(&text, width.saturating_sub(1), "…"));
+            let _ = self.all.println(truncate_str(&safe(&text), width.saturating_sub(1), "…"));
         }
         match news {
             News::StageBegan { trial, stage, attempt, expected } => {
@@ -150,7 +151,7 @@ impl Watcher for Bars {
                 state.free(*trial, stage);
                 let slot = self.slot(&mut state);
                 slot.shows = Some((*trial, (*stage).to_owned()));
-                slot.bar.set_prefix(format!("trial {trial} · {stage}{again}"));
+                slot.bar.set_prefix(safe(&format!("trial {trial} · {stage}{again}")));
                 slot.bar.reset();
                 match expected.filter(|seconds| *seconds >= 0.2) {
                     Some(seconds) => {

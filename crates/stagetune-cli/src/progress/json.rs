@@ -1,9 +1,9 @@
 //! The news of a run as JSON, one object a line.
 
 use super::View;
+use crate::terminal;
 use serde_json::{Value, json};
 use stagetune_pipeline::owner::{News, Standing, Watcher};
-use std::io::Write;
 
 /// Writes to standard output.
 #[derive(Clone, Debug, Default)]
@@ -63,7 +63,7 @@ impl Watcher for Json {
 
 fn say(what: &Value) {
     // Whoever closed the pipe does not want to know; the study goes on.
-    let _ = writeln!(std::io::stdout().lock(), "{what}");
+    let _ = terminal::raw(format!("{what}\n").as_bytes());
 }
 
 /// How the study stands, as JSON.

@@ -3,13 +3,13 @@
 use super::{Facts, View};
 use crate::format::{self, clean, duration, number};
 use crate::paint::{BAD, FAINT, GOOD, STRONG, WARNING, paint};
+use crate::terminal::{self, warn};
 use stagetune::space::{Point, Value};
 use stagetune::study::Event;
 use stagetune::trial::How;
 use stagetune_pipeline::ledger::{StageRow, in_words};
 use stagetune_pipeline::owner::{News, Standing, Watcher};
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::sync::Mutex;
 
 /// Writes to standard output, warnings and failures to standard error.
@@ -67,14 +67,8 @@ impl Watcher for Lines {
 }
 
 fn say(text: &str) {
-    let mut out = std::io::stdout().lock();
     // Whoever closed the pipe does not want to know; the study goes on.
-    let _ = writeln!(out, "{text}").and_then(|()| out.flush());
-}
-
-/// On standard error, which may be closed or full as well.
-fn warn(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
+    let _ = terminal::say(&format!("{text}\n"));
 }
 
 /// The first line.
@@ -96,11 +90,12 @@ pub fn trouble(news: &News<'_>) -> Option<String> {
     match news {
         News::StageFailed { trial, stage, problem, words, log, again } => {
             let next = if *again { "; trying again" } else { "" };
+            let problem = clean(problem);
             let mut text = format!("{} trial {trial}: stage {stage} {problem}{next}", paint(BAD, "✗"));
             for word in *words {
                 text.push_str(&format!("\n    {}", paint(FAINT, format!("| {word}"))));
             }
-            text.push_str(&format!("\n    {}", paint(FAINT, log.display())));
+            text.push_str(&format!("\n    {}", paint(FAINT, clean(&log.display().to_string()))));
             Some(text)
         }
         News::BegunWith { strategy } => {
@@ -118,7 +113,8 @@ pub fn trouble(news: &News<'_>) -> Option<String> {
         News::Damaged { stage, problem } => {
             let warning = paint(WARNING, "warning");
             Some(format!(
-                "{warning}: a cached output of stage {stage} was damaged ({problem}); it is made again"
+                "{warning}: a cached output of stage {stage} was damaged ({}); it is made again",
+                clean(problem)
             ))
         }
         News::Waits { trial, problem, left } => {
@@ -173,7 +169,7 @@ pub fn line(facts: &Facts, trials: &mut Trials, news: &News<'_>) -> Option<Strin
             };
             let cost = charged.map_or("?".into(), |cost| format::cost(cost, facts.unit));
             let spent = format::cost(standing.spent, facts.unit);
-            let what = if value.is_some() { &running.point } else { reason.unwrap_or_default() };
+            let what = if value.is_some() { running.point } else { clean(reason.unwrap_or_default()) };
             Some(format!(
                 "{} {outcome} {}  {cost:>9} {}  {}",
                 paint(FAINT, format!("{trial:>5}")),
@@ -227,9 +223,9 @@ mod tests {
             end: End::Withdrawn { reason: reason.clone() },
             cost: None,
         };
-        assert_eq!(control(&withdrawn).unwrap(), "trial 3 was withdrawn: bad [2J data");
+        assert_eq!(control(&withdrawn).unwrap(), "trial 3 was withdrawn: bad \\u{1b}[2J data");
         let paused = Event::Paused { reason };
-        assert!(control(&paused).unwrap().ends_with("no new trials begin: bad [2J data"));
+        assert!(control(&paused).unwrap().ends_with("no new trials begin: bad \\u{1b}[2J data"));
         assert!(trouble(&News::Control { event: &paused }).unwrap().contains("on hold"));
         assert_eq!(control(&Event::Released { epoch: 1, finished: true, reason: String::new() }), None);
     }

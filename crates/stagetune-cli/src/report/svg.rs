@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use stagetune_pipeline::text::steers;
+
 use super::ticks::{self, Tick};
 
 /// Escapes a text for HTML and SVG, inside elements and inside quoted attributes; control characters become visible.
@@ -15,9 +17,8 @@ pub fn escape(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' | '\t' => out.push(letter),
-            letter if letter.is_control() => out.push('\u{fffd}'),
-            // Marks that turn the direction of writing would let one name rearrange the text around it.
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => out.push('\u{fffd}'),
+            // Marks that turn the direction of writing, too, would let one name rearrange the text around it.
+            letter if steers(letter) => out.push('\u{fffd}'),
             letter => out.push(letter),
         }
     }

@@ -64,7 +64,7 @@ fn every_kind_of_failure_is_recorded_with_its_reason_and_the_study_goes_on() {
             "hangs" => "timeout of 0.3 s",
             "nan" => "NaN",
             "silent" => "no result.json",
-            "other" => "no `f`; it has g",
+            "other" => "without `f`; it has `g`",
             "text" => "not JSON",
             _ => "not a usable number",
         };

@@ -13,6 +13,7 @@ mod hostile;
 mod killed;
 mod metrics;
 mod once;
+mod outside;
 mod owner_killed;
 mod signals;
 mod world;

@@ -40,12 +40,13 @@ fn assert_nothing_failed(lab: &Lab) {
 }
 
 /// Fails as programs do where a disk is full, until there is room.
-const FULL: &str = r#"[ -e ../outside/room ] || echo x > /dev/full || exit 1"#;
+const FULL: &str = r#"[ -e ../outside/room ] || cat data > /dev/full || exit 1"#;
 
 #[test]
 fn a_full_disk_is_waited_for_and_is_no_result() {
     let lab = two_stages("2 min", FULL);
     let child = lab.command(&["run"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until("the first stage", || lab.outside().join("runs").exists());
     let waits = || lab.json(&["status", "--json"])["waiting"][0]["trial"] == 0;
     wait_until("the trial that waits", waits);
     let said = lab.done(&["status"]);

@@ -13,6 +13,7 @@ use super::{Ended, Exit};
 use crate::clock;
 use crate::disk::Disk;
 use crate::host;
+use crate::text::{LONGEST_REASON, bounded};
 
 /// A function that runs a stage: the numbers that it found, or what went wrong.
 pub type Callable = Arc<dyn Fn(&Call<'_>) -> Result<BTreeMap<String, f64>, String> + Send + Sync>;
@@ -60,7 +61,7 @@ pub(super) fn run(order: &CallOrder, disk: &Disk) -> Ended {
         _ if order.cancelled.load(Ordering::SeqCst) => Exit::Stopped,
         (_, Some(limit)) if late() => Exit::Timeout(limit.as_secs_f64()),
         (Ok(numbers), _) => report(&numbers, &order.out, disk),
-        (Err(problem), _) => Exit::Raised(problem),
+        (Err(problem), _) => Exit::Raised(bounded(problem, LONGEST_REASON)),
     };
     let said = exit.problem().map_or(String::new(), |problem| format!("{problem}\n"));
     // The end says the same.

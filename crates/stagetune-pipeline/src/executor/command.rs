@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use serde::{Deserialize, Serialize};
 
+use super::capped::CappedLog;
 use super::{Ended, Exit};
 use crate::clock;
 use crate::disk::Disk;
@@ -20,6 +21,9 @@ use crate::host;
 
 /// How long a process may take to end after it was asked to.
 pub(super) const GRACE: Duration = Duration::from_secs(2);
+
+/// How often the length of a log is looked at while its command runs.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// All that is needed to run a command. Paths are system strings, so that any path can be sent as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +44,8 @@ pub(super) enum Word {
     Ended,
     /// The command shall end.
     Stop,
+    /// The command was stopped by this signal, because it wants to use the terminal: it would stand still for ever.
+    WantsTerminal(i32),
 }
 
 /// Runs a command to its end, or ends it. `tell` leads to `words`; `started` learns the process.
@@ -59,8 +65,8 @@ pub(super) fn run(
         host: host::name().to_owned(),
         process,
     };
-    let mut child = match start(order, disk) {
-        Ok(child) => child,
+    let (mut child, mut log) = match start(order, disk) {
+        Ok(started) => started,
         Err(exit) => return end(exit, 0),
     };
     let process = child.id();
@@ -69,26 +75,30 @@ pub(super) fn run(
         return end(Exit::NoRoom("the process has no number".into()), process);
     };
     let killed = match tell_end(group, tell) {
-        Ok(()) => wait(words, timer, order.timeout, group),
+        Ok(()) => wait(words, timer, order.timeout, group, &mut log),
         Err(error) => Some(Exit::NoRoom(error.to_string())),
     };
     // The leader is still a zombie, so that the group's number is its own: what it left behind goes with it.
     let _ = kill_process_group(group, Signal::KILL);
     let status = child.wait();
-    end(killed.unwrap_or_else(|| status.map_or_else(|error| Exit::NoRoom(error.to_string()), exit)), process)
+    let exit = killed.unwrap_or_else(|| status.map_or_else(|error| Exit::NoRoom(error.to_string()), exit));
+    let ended = end(exit, process);
+    log.close(disk);
+    ended
 }
 
-fn start(order: &Order, disk: &Disk) -> Result<Child, Exit> {
+fn start(order: &Order, disk: &Disk) -> Result<(Child, CappedLog), Exit> {
     let Some((program, arguments)) = order.argv.split_first() else {
         return Err(Exit::NotStarted("the command is empty".into()));
     };
-    let log = disk.create(Path::new(&order.log)).map_err(|error| Exit::NoRoom(error.to_string()))?;
-    let second = log.try_clone().map_err(|error| Exit::NoRoom(error.to_string()))?;
+    let log =
+        CappedLog::create(Path::new(&order.log), disk).map_err(|error| Exit::NoRoom(error.to_string()))?;
+    let writers = log.writers().map_err(|error| Exit::NoRoom(error.to_string()))?;
     let dir = Path::new(&order.dir);
     let mut command = Command::new(resolve(program, dir));
     command.args(arguments).current_dir(dir).envs(&order.env);
-    command.stdin(Stdio::null()).stdout(second).stderr(log).process_group(0);
-    command.spawn().map_err(|error| match error.kind() {
+    command.stdin(Stdio::null()).stdout(writers.0).stderr(writers.1).process_group(0);
+    let started = command.spawn().map_err(|error| match error.kind() {
         _ if !dir.is_dir() => Exit::NoRoom(error.to_string()),
         io::ErrorKind::NotFound
         | io::ErrorKind::PermissionDenied
@@ -98,7 +108,8 @@ fn start(order: &Order, disk: &Disk) -> Result<Child, Exit> {
             Exit::NotStarted(error.to_string())
         }
         _ => Exit::NoRoom(error.to_string()),
-    })
+    });
+    Ok((started?, log))
 }
 
 /// A program by name is looked for on PATH, then beside stagetune; one with a `/` is a path from `dir`.
@@ -107,30 +118,52 @@ fn resolve(program: &OsStr, dir: &Path) -> PathBuf {
     found.unwrap_or_else(|| program.into())
 }
 
-/// Tells when the leader has ended, without reaping it.
+/// Tells when the leader has ended, without reaping it, and when it was stopped because it wants to use the terminal.
 fn tell_end(leader: Pid, tell: Sender<Word>) -> io::Result<()> {
     let waiting = move || {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-        while matches!(waitid(WaitId::Pid(leader), options), Err(rustix::io::Errno::INTR)) {}
+        let options = WaitIdOptions::EXITED | WaitIdOptions::STOPPED | WaitIdOptions::NOWAIT;
+        loop {
+            match waitid(WaitId::Pid(leader), options) {
+                Err(rustix::io::Errno::INTR) => {}
+                Ok(Some(status)) if status.stopped() => {
+                    if let Some(signal) = status.stopping_signal().filter(|signal| is_of_terminal(*signal)) {
+                        let _ = tell.send(Word::WantsTerminal(signal));
+                    }
+                    // Each stop is seen once; what somebody else stopped goes on when they like.
+                    let _ = waitid(WaitId::Pid(leader), WaitIdOptions::STOPPED | WaitIdOptions::NOHANG);
+                }
+                Ok(_) | Err(_) => break,
+            }
+        }
         let _ = tell.send(Word::Ended);
     };
     std::thread::Builder::new().spawn(waiting).map(drop)
 }
 
+/// Whether a signal stops what is not in the foreground of a terminal, and reads from it or writes to it.
+fn is_of_terminal(signal: i32) -> bool {
+    [Signal::TTIN, Signal::TTOU].iter().any(|known| known.as_raw() == signal)
+}
+
 /// Waits for the end; what the command was killed for, if it was.
-fn wait(words: &Receiver<Word>, timer: Instant, timeout: Option<Duration>, group: Pid) -> Option<Exit> {
-    let word = match timeout {
-        None => words.recv().map_err(|_| RecvTimeoutError::Disconnected),
-        Some(limit) => words.recv_timeout(limit.saturating_sub(timer.elapsed())),
-    };
-    let why = match (word, timeout) {
+fn wait(
+    words: &Receiver<Word>,
+    timer: Instant,
+    timeout: Option<Duration>,
+    group: Pid,
+    log: &mut CappedLog,
+) -> Option<Exit> {
+    let why = match (next_word(words, timer, timeout, log), timeout) {
         (Ok(Word::Ended) | Err(RecvTimeoutError::Disconnected), _) => return None,
         // What had ended before anybody wanted it to has its own end.
         _ if has_ended(group) => return None,
+        (Ok(Word::WantsTerminal(signal)), _) => Exit::Signal(signal),
         (Err(RecvTimeoutError::Timeout), Some(limit)) => Exit::Timeout(limit.as_secs_f64()),
         (Ok(Word::Stop) | Err(RecvTimeoutError::Timeout), _) => Exit::Stopped,
     };
     let _ = kill_process_group(group, Signal::TERM);
+    // What is stopped would not notice.
+    let _ = kill_process_group(group, Signal::CONT);
     if !ends_within(words, GRACE) {
         let _ = kill_process_group(group, Signal::KILL);
         while !matches!(words.recv(), Ok(Word::Ended) | Err(_)) {}
@@ -138,12 +171,29 @@ fn wait(words: &Receiver<Word>, timer: Instant, timeout: Option<Duration>, group
     Some(why)
 }
 
+/// The next word, or a timeout; the log is kept short meanwhile.
+fn next_word(
+    words: &Receiver<Word>,
+    timer: Instant,
+    timeout: Option<Duration>,
+    log: &mut CappedLog,
+) -> Result<Word, RecvTimeoutError> {
+    loop {
+        let left = timeout.map(|limit| limit.saturating_sub(timer.elapsed()));
+        let said = words.recv_timeout(left.map_or(LOOK, |left| left.min(LOOK)));
+        match said {
+            Err(RecvTimeoutError::Timeout) if left.is_none_or(|left| left > LOOK) => log.look(),
+            said => return said,
+        }
+    }
+}
+
 fn ends_within(words: &Receiver<Word>, limit: Duration) -> bool {
     let timer = Instant::now();
     loop {
         match words.recv_timeout(limit.saturating_sub(timer.elapsed())) {
             Ok(Word::Ended) | Err(RecvTimeoutError::Disconnected) => return true,
-            Ok(Word::Stop) => {}
+            Ok(Word::Stop | Word::WantsTerminal(_)) => {}
             Err(RecvTimeoutError::Timeout) => return false,
         }
     }

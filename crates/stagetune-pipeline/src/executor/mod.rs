@@ -13,6 +13,7 @@
 //! Nothing is forced to the disk: the end of an attempt survives a killed process, not a power cut.
 
 mod call;
+mod capped;
 mod command;
 mod ended;
 mod folder;
@@ -25,6 +26,7 @@ mod supervisor;
 mod token;
 
 pub use call::{Call, Callable};
+pub use capped::LOG_LIMIT;
 pub use ended::{EndError, Ended, Exit, read_end, write_end};
 pub use folder::{SweepError, SweptAttempts, sweep};
 pub use local::{Local, LocalOptions};

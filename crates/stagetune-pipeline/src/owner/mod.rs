@@ -44,3 +44,4 @@ pub use outlook::{Outlook, outlook, too_long, unit};
 pub use patience::Waiting;
 pub use rehearsal::{Rehearsal, StagePlan, plan, rehearse};
 pub use replay::study;
+pub use result::MOST_NUMBERS;

@@ -1,127 +1,61 @@
 //! `result.json`: the numbers that a stage leaves for stagetune.
 
+mod read;
+
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{ErrorKind, Read};
 use std::path::Path;
 
-use serde_json::Value;
+pub use read::MOST_NUMBERS;
+use read::{Field, read};
 
-/// A result is a handful of numbers; whatever is longer is something else.
-const MOST: u64 = 16 * 1024 * 1024;
+use crate::text::shortened;
 
-/// The longest name of a number that is kept.
-const LONGEST_NAME: usize = 200;
-
-/// The most numbers of one stage that are kept, by name.
-const MOST_NUMBERS: usize = 1_000;
+/// The most letters of a text from outside in a message.
+const LONGEST_SHOWN: usize = 60;
 
 /// The number under a key of `result.json`; what is wrong, if there is none.
 pub(super) fn number(out: &Path, key: &str) -> Result<f64, String> {
-    let Some(value) = read(out)? else {
-        return Err(format!("wrote no result.json into {{out}}, which must hold `{key}`"));
+    let name = shortened(key, LONGEST_SHOWN);
+    let Some(fields) = read(out, Some(key))? else {
+        return Err(format!("wrote no result.json into {{out}}, which must hold `{name}`"));
     };
-    let Some(fields) = value.as_object() else {
-        return Err(format!("result.json is not an object such as {{\"{key}\": 0.5}}"));
+    let kind = match &fields.wanted {
+        Some(Field::Number(number)) => return Ok(*number),
+        Some(Field::Text(text)) => return Err(said_as_text(&name, text)),
+        Some(Field::Bool(bool)) => format!("{bool}"),
+        Some(Field::Null) => "null".to_owned(),
+        Some(Field::List) => "a list".to_owned(),
+        Some(Field::Object) => "an object".to_owned(),
+        None => return Err(format!("wrote a result.json without `{name}`; {}", fields.listed())),
     };
-    match fields.get(key) {
-        Some(Value::Number(number)) => number
-            .as_f64()
-            .filter(|n| n.is_finite())
-            .ok_or_else(|| format!("`{key}` in result.json is too large")),
-        Some(Value::Null) => Err(format!("`{key}` in result.json is null: the metric is not a number")),
-        Some(other) => Err(format!("`{key}` in result.json is {}, not a number", shortened(other))),
-        None => {
-            let known: Vec<&str> = fields.keys().map(String::as_str).take(20).collect();
-            Err(format!("result.json has no `{key}`; it has {}", known.join(", ")))
-        }
-    }
+    Err(format!("wrote a result.json in which `{name}` is {kind}, not a number"))
 }
 
 /// Every number of `result.json` by name; none if there is no such file, or it is something else.
 pub(super) fn numbers(out: &Path) -> BTreeMap<String, f64> {
-    let Ok(Some(Value::Object(fields))) = read(out) else { return BTreeMap::new() };
-    let plain = |name: &String| name.len() <= LONGEST_NAME && !name.chars().any(char::is_control);
-    let number = |(name, value): (String, Value)| Some((name, value.as_f64().filter(|n| n.is_finite())?));
-    fields.into_iter().filter(|(name, _)| plain(name)).filter_map(number).take(MOST_NUMBERS).collect()
+    numbers_with(out, None)
 }
 
-/// What is in `result.json`; `None` if there is none.
-fn read(out: &Path) -> Result<Option<Value>, String> {
-    let path = out.join("result.json");
-    // A pipe of that name would be waited for without end.
-    if std::fs::metadata(&path).is_ok_and(|metadata| !metadata.is_file()) {
-        return Err("wrote a result.json that is not a file".into());
+/// Every number of `result.json` by name, as far as they are kept; the metric always is.
+pub(super) fn numbers_with(out: &Path, metric: Option<&str>) -> BTreeMap<String, f64> {
+    let Ok(Some(fields)) = read(out, metric) else { return BTreeMap::new() };
+    let mut numbers = fields.numbers;
+    if let (Some(metric), Some(Field::Number(number))) = (metric, fields.wanted) {
+        numbers.insert(metric.to_owned(), number);
     }
-    let file = match File::open(&path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(format!("result.json cannot be read: {error}")),
+    numbers
+}
+
+/// A metric that is a text: most often a number in quotes, or one that JSON does not have.
+fn said_as_text(name: &str, text: &str) -> String {
+    let shown = shortened(text, LONGEST_SHOWN);
+    let help = match text.trim().parse::<f64>() {
+        Ok(number) if number.is_finite() => "; write the number without quotes",
+        Ok(_) => ": the metric has no value",
+        Err(_) => "",
     };
-    let mut text = String::new();
-    file.take(MOST)
-        .read_to_string(&mut text)
-        .map_err(|error| format!("result.json cannot be read: {error}"))?;
-    match serde_json::from_str(&text) {
-        Ok(value) => Ok(Some(value)),
-        Err(_) if text.trim().is_empty() => Err("result.json is empty".into()),
-        // Many programs write numbers that JSON does not have.
-        Err(_) if ["NaN", "Infinity", "inf"].iter().any(|word| text.contains(word)) => {
-            Err("result.json holds NaN or an infinity: the metric is not a number".into())
-        }
-        Err(error) => Err(format!("result.json is not JSON: {error}")),
-    }
-}
-
-/// A value as text, without its end if it is long.
-fn shortened(value: &Value) -> String {
-    const LONGEST: usize = 60;
-    let text = value.to_string();
-    let mut short: String = text.chars().take(LONGEST).collect();
-    if short.len() < text.len() {
-        short.push('…');
-    }
-    short
+    format!("wrote a result.json in which `{name}` is the text \"{shown}\", not a number{help}")
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn anything_but_a_number_is_said_plainly() {
-        let dir = tempfile::tempdir().unwrap();
-        let read = |text: &str| {
-            std::fs::write(dir.path().join("result.json"), text).unwrap();
-            number(dir.path(), "f1")
-        };
-        assert!(number(dir.path(), "f1").unwrap_err().contains("wrote no result.json"));
-        assert_eq!(read(r#"{"f1": 0.25, "x": "y"}"#), Ok(0.25));
-        assert_eq!(read(r#"{"f1": 3}"#), Ok(3.0));
-        for (text, expected) in [
-            (r#"{"f1": NaN}"#, "NaN"),
-            (r#"{"f1": -Infinity}"#, "infinity"),
-            (r#"{"f1": null}"#, "null"),
-            (r#"{"f1": "0.5"}"#, "not a number"),
-            (r#"{"f1": 1e999}"#, "not JSON"),
-            (r#"{"F1": 1}"#, "it has F1"),
-            ("[1]", "not an object"),
-            ("", "is empty"),
-        ] {
-            let problem = read(text).unwrap_err();
-            assert!(problem.contains(expected), "{text}: {problem}");
-        }
-    }
-
-    #[test]
-    fn all_numbers_are_found_and_nothing_else() {
-        let dir = tempfile::tempdir().unwrap();
-        assert!(numbers(dir.path()).is_empty());
-        let text = r#"{"f1": 0.25, "n": 3, "name": "x", "deep": {"a": 1}, "b\u0007ell": 1}"#;
-        std::fs::write(dir.path().join("result.json"), text).unwrap();
-        let found: Vec<_> = numbers(dir.path()).into_iter().collect();
-        assert_eq!(found, [("f1".to_owned(), 0.25), ("n".to_owned(), 3.0)]);
-        std::fs::write(dir.path().join("result.json"), "[1]").unwrap();
-        assert!(numbers(dir.path()).is_empty());
-    }
-}
+mod tests;

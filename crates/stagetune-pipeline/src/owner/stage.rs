@@ -18,6 +18,7 @@ use crate::executor::{Attempt, Body, Ended, Exit, Refused, Sight, Token, last_li
 use crate::file::{Piece, Stage, StageCost, Unfilled};
 use crate::log::Run;
 use crate::outputs::{self, Claim, Looks, Maker, Output, Permit, PublishError, StageKey};
+use crate::text::{LONGEST_REASON, bounded};
 
 /// A stage whose output is there.
 pub(super) struct Made {
@@ -399,7 +400,7 @@ impl Context<'_> {
         if let Some(metric) = self.metric_of(work.m) {
             result::number(out, metric)?;
         }
-        let mut metrics = result::numbers(out);
+        let mut metrics = result::numbers_with(out, self.metric_of(work.m));
         let cost = match work.stage.cost {
             StageCost::Measured => seconds,
             StageCost::Given(cost) => cost,
@@ -518,5 +519,5 @@ fn now(key: &StageKey) -> Run {
 fn reason(stage: &str, problem: &str, words: &[String]) -> String {
     let last = words.iter().rev().find(|line| !line.trim().is_empty());
     let said = last.map(|line| format!(": {}", line.trim().chars().take(LONGEST_WORD).collect::<String>()));
-    format!("stage `{stage}` {problem}{}", said.unwrap_or_default())
+    bounded(format!("stage `{stage}` {problem}{}", said.unwrap_or_default()), LONGEST_REASON)
 }

@@ -90,6 +90,35 @@ pub fn nothing_of_ours_is_inherited(local: &Local, root: &Path) {
     end(local, &one);
 }
 
+/// A stage without a terminal fails; it must not stand still for ever.
+pub fn what_wants_a_terminal_ends(local: &Local, root: &Path) {
+    let reads = script(root, 1, "read answer || exit 7");
+    // What the system does to a group that is not in the foreground and reads from the terminal.
+    let asks = script(root, 2, r#"sleep 60 & echo $! > "$1/child"; kill -TTIN $$; sleep 60"#);
+    let paused = script(root, 3, r#"(sleep 0.3; kill -CONT $$) & kill -STOP $$; exit 5"#);
+    for attempt in [&reads, &asks, &paused] {
+        local.launch(attempt).unwrap();
+    }
+    assert_eq!(end(local, &reads).exit, Exit::Code(7), "the input is empty");
+    let exit = end(local, &asks).exit;
+    assert_eq!(exit, Exit::Signal(21));
+    assert!(exit.problem().unwrap().contains("wanted to use the terminal"), "{exit:?}");
+    let child = number_in(asks.dir.join("child"));
+    until("the end of a child", || is_gone(&child));
+    assert_eq!(end(local, &paused).exit, Exit::Code(5), "what people stop, they let go on");
+}
+
+pub fn a_long_log_is_cut(local: &Local, root: &Path) {
+    let one = script(root, 1, "echo first; yes | head -c 100000000; echo last");
+    local.launch(&one).unwrap();
+    assert_eq!(end(local, &one).exit, Exit::Success);
+    let kept = fs::read_to_string(&one.log).unwrap();
+    assert!(kept.starts_with("first\n") && kept.ends_with("y\nlast\n"));
+    assert!(kept.contains("[stagetune leaves out 36000011 bytes here"));
+    let limit = stagetune_pipeline::executor::LOG_LIMIT;
+    assert!((limit..limit + 200).contains(&(kept.len() as u64)), "{}", kept.len());
+}
+
 pub fn what_is_dropped_ends(local: Local, root: &Path) {
     let one = script(root, 1, r#"echo $$ > "$1/process"; exec sleep 60"#);
     local.launch(&one).unwrap();
@@ -141,6 +170,16 @@ macro_rules! every_local {
         #[test]
         fn a_command_has_no_part_in_our_files_and_locks() {
             with($crate::commands::nothing_of_ours_is_inherited);
+        }
+
+        #[test]
+        fn a_command_that_wants_a_terminal_fails_and_does_not_stand_still() {
+            with($crate::commands::what_wants_a_terminal_ends);
+        }
+
+        #[test]
+        fn of_a_long_log_the_beginning_and_the_end_are_kept() {
+            with($crate::commands::a_long_log_is_cut);
         }
 
         #[test]
