@@ -68,6 +68,27 @@ pub enum Command {
     /// One self-contained HTML page about the study.
     #[command(after_help = "Examples:\n  stagetune report\n  stagetune report pipeline.toml -o report.html")]
     Report(ReportArgs),
+    /// Leave trials out, as if they had never been: nothing is learned from them. What ran stays charged and reusable.
+    #[command(
+        after_help = "Examples:\n  stagetune forget 12\n  stagetune forget 12 13 --because \"the disk was full\""
+    )]
+    Forget(ForgetArgs),
+    /// Run trials once more with the same settings, in place of what came of them.
+    #[command(
+        after_help = "Examples:\n  stagetune rerun --failed\n  stagetune rerun --failed --because \"No space left\"\n  stagetune rerun 12\n\nThe trials are open afterwards, and `stagetune run` begins with them; a study that is running takes them up by itself."
+    )]
+    Rerun(RerunArgs),
+    /// Begin no new trials until `resume`; what runs goes on.
+    #[command(after_help = "Examples:\n  stagetune pause\n  stagetune pause \"the disk is being replaced\"")]
+    Pause(WordsArgs),
+    /// Begin new trials again.
+    #[command(after_help = "Example:\n  stagetune resume")]
+    Resume(ControlArgs),
+    /// Write a note into the study's log, about a trial or about the study.
+    #[command(
+        after_help = "Examples:\n  stagetune note \"new microscope from here on\"\n  stagetune note --trial 12 \"blurred\""
+    )]
+    Note(NoteArgs),
     /// The stage cache: what it holds, why a stage would run, whether it is sound, making room.
     #[command(subcommand, arg_required_else_help = true)]
     Cache(CacheCommand),
@@ -130,6 +151,65 @@ pub struct TrialsArgs {
     /// One trial whole: its stages, every number that they reported, and what it ran with.
     #[arg(long, value_name = "N", conflicts_with_all = ["last", "best", "all"])]
     pub trial: Option<u64>,
+}
+
+/// A command that appends to the log of a study, whether it runs or not.
+#[derive(Debug, Args)]
+pub struct ControlArgs {
+    /// The pipeline file.
+    #[arg(long, short, default_value = "pipeline.toml")]
+    pub file: PathBuf,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ForgetArgs {
+    /// Their numbers.
+    #[arg(required = true, value_name = "TRIAL")]
+    pub trials: Vec<u64>,
+    /// Why; it is kept in the log.
+    #[arg(long, value_name = "TEXT", default_value = "forgotten")]
+    pub because: String,
+    #[command(flatten)]
+    pub common: ControlArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct RerunArgs {
+    /// Their numbers.
+    #[arg(value_name = "TRIAL", required_unless_present = "failed")]
+    pub trials: Vec<u64>,
+    /// All trials that failed.
+    #[arg(long, conflicts_with = "trials")]
+    pub failed: bool,
+    /// Only those of them whose reason contains this.
+    #[arg(long, value_name = "TEXT", requires = "failed")]
+    pub because: Option<String>,
+    #[command(flatten)]
+    pub common: ControlArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct WordsArgs {
+    /// Why; it is kept in the log.
+    #[arg(value_name = "TEXT", default_value = "paused by hand")]
+    pub text: String,
+    #[command(flatten)]
+    pub common: ControlArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct NoteArgs {
+    /// The words.
+    #[arg(value_name = "TEXT")]
+    pub text: String,
+    /// The trial that they are about.
+    #[arg(long, value_name = "TRIAL")]
+    pub trial: Option<u64>,
+    #[command(flatten)]
+    pub common: ControlArgs,
 }
 
 #[derive(Debug, Args)]

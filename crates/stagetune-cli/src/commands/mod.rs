@@ -4,6 +4,7 @@ pub mod attempt;
 pub mod best;
 pub mod cache;
 pub mod check;
+pub mod control;
 pub mod export;
 pub mod init;
 pub mod report;
@@ -128,6 +129,11 @@ impl Command {
             Self::Cache(CacheCommand::Ls(args)) => args.json,
             Self::Cache(CacheCommand::Why(args)) => args.common.json,
             Self::Cache(CacheCommand::Verify { common, .. } | CacheCommand::Gc { common, .. }) => common.json,
+            Self::Forget(args) => args.common.json,
+            Self::Rerun(args) => args.common.json,
+            Self::Pause(args) => args.common.json,
+            Self::Resume(args) => args.json,
+            Self::Note(args) => args.common.json,
             Self::Strategies { json, .. } => *json,
             Self::Init { .. } | Self::Export(_) | Self::Report(_) | Self::Schema => false,
         }

@@ -3,9 +3,26 @@
 use stagetune::study::{Event, Study};
 
 use super::error::RunError;
-use super::replay::continued;
+use super::replay::{begun_with, continued, study};
 use crate::clock;
-use crate::log::{Log, LogError, Stamped};
+use crate::disk::Disk;
+use crate::file::Pipeline;
+use crate::log::{Log, LogError, Sqlite, Stamped};
+use crate::state_dir::StateDir;
+
+/// The same for the study of a pipeline on this machine, which must have been begun.
+pub fn control(
+    pipeline: &Pipeline,
+    disk: Disk,
+    make: &dyn Fn(&Study) -> Result<Vec<Event>, RunError>,
+) -> Result<u64, RunError> {
+    let (journal, name) = (StateDir::of(&pipeline.root).journal(), &pipeline.study.name);
+    // A journal or a study that is not there is not made.
+    let records = Sqlite::look(&journal, name)?.read(0)?;
+    let strategy = begun_with(pipeline, &records).unwrap_or(pipeline.study.engine_strategy());
+    let fresh = || Ok(study(pipeline, strategy)?.with_any_options());
+    append_control(&mut Sqlite::open(&journal, name, disk)?, name, &fresh, make)
+}
 
 /// How often to try again where the owner was quicker.
 const TRIES: usize = 100;

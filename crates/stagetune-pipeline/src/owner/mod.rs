@@ -32,7 +32,7 @@ mod result;
 mod stage;
 mod trial;
 
-pub use control::append_control;
+pub use control::{append_control, control};
 pub use definition::definition;
 pub use error::RunError;
 pub use hold::{Hold, Holder};
