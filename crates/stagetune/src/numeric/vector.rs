@@ -52,8 +52,8 @@ pub(crate) fn exp_nonpositive(x: f64) -> f64 {
     if x < EXP_UNDERFLOW { 0.0 } else { p * two_to_k }
 }
 
-/// out\[i\] = Σ_d (columns_d\[first + i\] − centre_d)².
-pub(crate) fn squared_distances(
+/// out\[i\] += Σ_d (columns_d\[first + i\] − centre_d)².
+pub(crate) fn add_squared_distances(
     columns: &[f64],
     stride: usize,
     first: usize,
@@ -66,7 +66,6 @@ pub(crate) fn squared_distances(
         #[inline(always)]
         fn with_simd<S: Simd>(self, _: S) {
             let Op(columns, stride, first, centre, out) = self;
-            out.fill(0.0);
             for (d, &c) in centre.iter().enumerate() {
                 let start = d * stride + first;
                 for (o, &u) in out.iter_mut().zip(&columns[start..]) {
@@ -77,6 +76,18 @@ pub(crate) fn squared_distances(
         }
     }
     Arch::new().dispatch(Op(columns, stride, first, centre, out));
+}
+
+/// out\[i\] += amount, where codes\[i\] is another than `code`.
+pub(crate) fn add_where_unequal(codes: &[f64], code: f64, amount: f64, out: &mut [f64]) {
+    for (o, &other) in out.iter_mut().zip(codes) {
+        *o += if other == code { 0.0 } else { amount };
+    }
+}
+
+/// Σ_i w_i over those i where codes\[i\] is another than `code`.
+pub(crate) fn dot_where_unequal(codes: &[f64], code: f64, weights: &[f64]) -> f64 {
+    codes.iter().zip(weights).map(|(&other, w)| if other == code { 0.0 } else { *w }).sum()
 }
 
 /// A function of one number with two results. Its method must be `#[inline(always)]` arithmetic: what is called from a vector loop and not
