@@ -12,6 +12,7 @@ mod kernels;
 mod strategy;
 mod study;
 mod surrogate;
+mod wide;
 
 fn main() {
     divan::main();

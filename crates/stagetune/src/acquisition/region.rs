@@ -24,11 +24,19 @@ pub struct Region<'a> {
     told: Option<Arc<Told>>,
 }
 
+/// Values of a large choice that were tried and are looked at, those of the best trials: each is a prediction at every jump.
+const MOST_TRIED: usize = 24;
+
+/// Others that are looked at beside them.
+const MOST_UNTRIED: u64 = 8;
+
 /// A decision that is not a real number: one coordinate on a grid, or several that encode a choice.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Block {
     /// Coordinate `at` takes the codes of values `first..=last`.
     Grid { at: usize, first: u64, last: u64 },
+    /// Coordinate `at` takes one of these codes of a large choice.
+    Category { at: usize, codes: Vec<f64> },
     /// Of the coordinates from `at` on, `len` of them, one of `options` is 1 and the others 0.
     OneHot { at: usize, len: usize, options: Vec<usize> },
 }
@@ -155,7 +163,12 @@ impl<'a> Region<'a> {
                     blocks.push(self.grid_block(space, i, len)?);
                     i += 1;
                 }
-                _ => i += 1,
+                Axis::Category { len } => {
+                    let block = self.grid_block(space, i, len)?;
+                    blocks.push(self.category_block(space, block));
+                    i += 1;
+                }
+                Axis::Continuous => i += 1,
             }
         }
         Ok(blocks)
@@ -178,6 +191,41 @@ impl<'a> Region<'a> {
         if fits { Ok(Block::Grid { at: i, first, last }) } else { Err(MaximiseError::NothingAllowed) }
     }
 
+    /// The values of a large choice that are looked at: the best ones that were tried, and others by number. A process knows nothing of the
+    /// difference between two values that nobody tried, so that a few of them stand for all.
+    fn category_block(&self, space: &Space, block: Block) -> Block {
+        let Block::Grid { at, first, last } = block else { return block };
+        let code = |k: u64| space.grid_code(at, k);
+        let tried = self.told.as_ref().map_or(&[][..], |told| told.tried(at));
+        let inside = |code: &&f64| self.lower[at] <= **code && **code <= self.upper[at];
+        let mut codes: Vec<f64> = tried.iter().filter(inside).take(MOST_TRIED).copied().collect();
+        let count = last - first + 1;
+        // Others are taken at equal distances, from another value on after every trial that tried one.
+        let step = (count / MOST_UNTRIED).max(1);
+        let numbers =
+            (0..count).map(|k| (k % MOST_UNTRIED * step + k / MOST_UNTRIED + tried.len() as u64) % count);
+        let mut others = 0;
+        for other in numbers.filter_map(|k| code(first + k)) {
+            if others == MOST_UNTRIED {
+                break;
+            }
+            if !tried.contains(&other) && !codes.contains(&other) {
+                codes.push(other);
+                others += 1;
+            }
+        }
+        // Where all were tried, and none of the best is left by the box.
+        codes.extend(code(first).filter(|_| codes.is_empty()));
+        Block::Category { at, codes }
+    }
+
+    /// Whether two points have the same value of every large choice.
+    pub(super) fn same_categories(&self, a: &[f64], b: &[f64]) -> bool {
+        let Some(space) = self.space else { return true };
+        let mut axes = space.axes().iter().zip(a.iter().zip(b));
+        axes.all(|(axis, (a, b))| !matches!(axis, Axis::Category { .. }) || a == b)
+    }
+
     pub(super) fn space(&self) -> Option<&'a Space> {
         self.space
     }
@@ -192,6 +240,7 @@ impl Block {
     pub(super) fn len(&self) -> u64 {
         match self {
             Block::Grid { first, last, .. } => (last - first).saturating_add(1),
+            Block::Category { codes, .. } => codes.len() as u64,
             Block::OneHot { options, .. } => options.len() as u64,
         }
     }
@@ -206,6 +255,9 @@ impl Block {
                     x[*at] = code;
                 }
             }
+            Block::Category { at, codes } => {
+                x[*at] = codes[(k as usize).min(codes.len() - 1)];
+            }
             Block::OneHot { at, len, options } => {
                 x[*at..at + len].fill(0.0);
                 x[at + options[(k as usize).min(options.len() - 1)]] = 1.0;
@@ -219,6 +271,9 @@ impl Block {
             Block::Grid { at, first, last } => {
                 let index = region.space().and_then(|space| space.grid_index(*at, x[*at]));
                 index.map_or(0, |index| index.clamp(*first, *last) - first)
+            }
+            Block::Category { at, codes } => {
+                codes.iter().position(|code| *code == x[*at]).unwrap_or(0) as u64
             }
             Block::OneHot { at, options, .. } => {
                 options.iter().position(|&k| x[at + k] > 0.5).unwrap_or(0) as u64

@@ -3,18 +3,30 @@
 //! Where a coordinate is continuous nobody lands on the same point twice, and looks right beside it. On a grid the best place is often one that was
 //! told: asking for it again costs a trial and, where outputs are kept, brings the number that is there already.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Points of the unit cube, compared bit for bit.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Told {
     codes: BTreeSet<Vec<u64>>,
+    /// Codes of large choices, by coordinate: each that was tried once, those of the best points first.
+    tried: BTreeMap<usize, Vec<f64>>,
 }
 
 impl Told {
     /// These points.
     pub(crate) fn new(points: impl IntoIterator<Item = Vec<f64>>) -> Self {
-        Self { codes: points.into_iter().map(|point| bits(&point)).collect() }
+        Self { codes: points.into_iter().map(|point| bits(&point)).collect(), tried: BTreeMap::new() }
+    }
+
+    /// The same with what was tried of large choices.
+    pub(crate) fn with_tried(self, tried: BTreeMap<usize, Vec<f64>>) -> Self {
+        Self { tried, ..self }
+    }
+
+    /// What was tried of the large choice at a coordinate, best first.
+    pub(crate) fn tried(&self, coordinate: usize) -> &[f64] {
+        self.tried.get(&coordinate).map_or(&[], Vec::as_slice)
     }
 
     /// Whether there are none.

@@ -324,6 +324,22 @@ fn pieces(space: &Space, module: usize, p: usize) -> Vec<Ends> {
         let rest = (!rest.is_empty()).then(|| one_hot(*len, &rest));
         return rest.into_iter().chain(single.iter().map(|&k| one_hot(*len, &[k]))).collect();
     }
+    if let Some(Axis::Category { len }) = space.axes().get(range.start) {
+        // A cut is the code of the value that it takes out of the rest, which stays in runs between them.
+        let mut edges: Vec<f64> = cuts
+            .filter_map(|cut| space.grid_index(cut.coordinate, cut.at))
+            .flat_map(|k| {
+                let edge = |k: u64| k as f64 / *len as f64;
+                [edge(k), edge(k + 1)]
+            })
+            .collect();
+        edges.retain(|edge| 0.0 < *edge && *edge < 1.0);
+        edges.sort_by(f64::total_cmp);
+        edges.dedup();
+        let lows = std::iter::once(0.0).chain(edges.iter().copied());
+        let highs = edges.iter().map(|edge| edge.next_down()).chain([1.0]);
+        return lows.zip(highs).map(|(low, high)| (vec![low], vec![high])).collect();
+    }
     let mut pieces = Vec::new();
     let mut low = 0.0;
     // The space keeps cuts in order and each once.

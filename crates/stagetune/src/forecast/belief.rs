@@ -13,7 +13,9 @@
 use crate::strategy::parts::explain::{COMPARED, KERNELS, LENGTHSCALE_SPREAD, Ways, likeliest};
 use crate::strategy::parts::model::{Explanation, Model};
 use crate::strategy::parts::quantisation;
+use crate::strategy::parts::wide;
 use crate::strategy::{ModelOptions, StrategyError, View};
+use crate::surrogate::Family;
 use crate::trial::Trial;
 
 /// By how much more likely, as a logarithm, values must be when they are warped: they are only where that is
@@ -30,6 +32,12 @@ const HIDDEN: f64 = 0.2;
 /// Noise variance, of standardised values, up to which there is none: fits never find less than a tenth of it.
 const NO_NOISE: f64 = 1e-3;
 
+/// In a wide space only sums are compared with Matérn 5/2: ripples have three exponentials for one, and a forecast needs to know how much there is to gain, not where.
+const WIDE_KERNELS: [Family; 1] = [Family::AdditiveMatern52];
+
+/// The first trials by which they are compared there.
+const COMPARED_WIDE: usize = 50;
+
 /// How far below the incumbent's mean gains begin, standardised: half a step below the lowest value of a metric in steps, and beyond what noise hides.
 pub(super) fn margin(view: &View<'_>, model: &Model, incumbent: f64) -> f64 {
     // Below the lowest value nothing is warped.
@@ -43,9 +51,13 @@ pub(super) fn believed(view: &View<'_>, seed: u64) -> Result<Option<Model>, Stra
     let telling = telling(view)?;
     let view = View { trials: telling.as_deref().unwrap_or(view.trials), ..*view };
     let options = ModelOptions::modern();
+    let (kernels, compared): (&[Family], usize) = match wide::is_wide(view.space) {
+        true => (&WIDE_KERNELS, COMPARED_WIDE),
+        false => (&KERNELS, COMPARED),
+    };
     let ways = Ways {
         family: options.family,
-        kernels: &KERNELS,
+        kernels,
         warping: false,
         lengthscale_spread: Some(LENGTHSCALE_SPREAD),
         // Those that are left say that a region does not work.
@@ -55,7 +67,7 @@ pub(super) fn believed(view: &View<'_>, seed: u64) -> Result<Option<Model>, Stra
     let explain = |view: &View<'_>, explanation: Explanation| {
         Model::explain(&options, explanation, view, 1, None, seed)
     };
-    let first = View { trials: view.trials.get(..COMPARED).unwrap_or(view.trials), ..view };
+    let first = View { trials: view.trials.get(..compared).unwrap_or(view.trials), ..view };
     let with = |number: usize| match explanations.get(number) {
         Some(explanation) => explain(&first, *explanation),
         None => Ok(None),
@@ -81,7 +93,7 @@ fn telling(view: &View<'_>) -> Result<Option<Vec<Trial>>, StrategyError> {
     let mut chance = Vec::new();
     for (i, (trial, here)) in told.iter().zip(&codes).enumerate().filter(|(_, (trial, _))| trial.is_failed())
     {
-        let distance = |there: &[f64]| here.iter().zip(there).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
+        let distance = |there: &[f64]| view.space.squared_distance(here, there);
         let others = told.iter().zip(&codes).enumerate().filter(|(j, _)| *j != i);
         let mut others: Vec<(f64, bool)> =
             others.map(|(_, (other, there))| (distance(there), other.is_failed())).collect();

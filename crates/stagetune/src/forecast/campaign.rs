@@ -14,7 +14,7 @@
 use super::Campaign;
 use super::places::Places;
 use crate::numeric::normal;
-use crate::space::{RunHistory, SpaceError, StageSet};
+use crate::space::{CostModel, Point, RunHistory, SpaceError, StageSet};
 use crate::strategy::parts::model::Model;
 use crate::strategy::parts::price::LEAST_SHARE;
 use crate::strategy::parts::stage_cost::StageCosts;
@@ -39,6 +39,8 @@ pub(super) struct Campaigns<'a> {
     margin: f64,
     /// Where the incumbent is among the points of `joint`: after the places.
     home: usize,
+    /// What would have to run at each place now.
+    runs: Vec<StageSet>,
     /// What each stage costs at each place.
     stages: Vec<Vec<f64>>,
     /// The least cost of a trial.
@@ -90,10 +92,12 @@ impl<'a> Campaigns<'a> {
                 None => vec![costs.fixed(m).unwrap_or(0.0); places.x.len()],
             });
         }
+        let runs = places.points.iter().map(|point| Ok(view.movement(point)?.runs));
+        let runs = runs.collect::<Result<Vec<StageSet>, SpaceError>>()?;
         let floor = LEAST_SHARE * costs.full();
         let noise = model.gp.hyper().noise_variance;
         let mut new =
-            Self { view, places, joint, noise, margin, home, stages, floor, alone: Vec::new(), seed };
+            Self { view, places, joint, noise, margin, home, runs, stages, floor, alone: Vec::new(), seed };
         let each = |i| new.improvement(home, i, new.covariance(i, i), new.covariance(i, home));
         new.alone = (0..places.points.len()).map(each).collect();
         Ok(new)
@@ -107,7 +111,7 @@ impl<'a> Campaigns<'a> {
         horizon: f64,
     ) -> Result<Course, StrategyError> {
         let count = self.places.points.len();
-        let mut history = self.view.history.clone();
+        let mut runs = self.runs.clone();
         // The best of what would be known then: the incumbent, or a trial whose fantasy is lower.
         let mut home = self.home;
         let mut updates: Vec<Vec<f64>> = Vec::new();
@@ -124,7 +128,7 @@ impl<'a> Campaigns<'a> {
                 {
                     continue;
                 }
-                let cost = self.cost(&history, i)?;
+                let cost = self.cost(&runs, i);
                 let rate = self.improvement(home, i, left(&updates, i, i), left(&updates, i, home)) / cost;
                 if best.is_none_or(|(_, highest, _)| rate > highest) {
                     best = Some((i, rate, cost));
@@ -132,7 +136,7 @@ impl<'a> Campaigns<'a> {
             }
             let Some((place, _, cost)) = best else { break };
             let Some(point) = self.places.points.get(place) else { break };
-            history.record(self.view.space, point)?;
+            self.take_along(point, &mut runs)?;
             if self.mean(place) < self.bar(home) {
                 home = place;
             }
@@ -151,7 +155,7 @@ impl<'a> Campaigns<'a> {
     pub(super) fn best(&self, most: usize) -> Result<Campaign, StrategyError> {
         let mut firsts: Vec<(&StageSet, usize, f64)> = Vec::new();
         for (i, free) in self.places.free.iter().enumerate() {
-            let rate = self.alone.get(i).copied().unwrap_or(0.0) / self.cost(self.view.history, i)?;
+            let rate = self.alone.get(i).copied().unwrap_or(0.0) / self.cost(&self.runs, i);
             match firsts.iter_mut().find(|(known, ..)| *known == free) {
                 Some((_, first, highest)) if rate > *highest => (*first, *highest) = (i, rate),
                 Some(_) => {}
@@ -270,15 +274,30 @@ impl<'a> Campaigns<'a> {
         if sd > 0.0 { sd * normal::h(drop / sd) } else { drop.max(0.0) }
     }
 
-    /// What a trial at a place costs after these runs.
-    fn cost(&self, history: &RunHistory, place: usize) -> Result<f64, SpaceError> {
-        let (Some(point), Some(free)) = (self.places.points.get(place), self.places.free.get(place)) else {
-            return Ok(f64::INFINITY);
+    /// What has to run at every place once a trial at this point has ended as well.
+    fn take_along(&self, point: &Point, runs: &mut [StageSet]) -> Result<(), SpaceError> {
+        let space = self.view.space;
+        let mut after = RunHistory::new();
+        if self.view.cost_model == CostModel::Previous {
+            after.record(space, point)?;
+        }
+        for (runs, next) in runs.iter_mut().zip(&self.places.points) {
+            *runs = match self.view.cost_model {
+                CostModel::Previous => after.movement(space, CostModel::Previous, next)?.runs,
+                CostModel::Cache => RunHistory::left_after(space, runs, point, next),
+            };
+        }
+        Ok(())
+    }
+
+    /// What a trial at a place costs where this has to run at every place.
+    fn cost(&self, runs: &[StageSet], place: usize) -> f64 {
+        let (Some(runs), Some(free)) = (runs.get(place), self.places.free.get(place)) else {
+            return f64::INFINITY;
         };
-        let runs = history.movement(self.view.space, self.view.cost_model, point)?.runs;
         let charged = runs.union(free);
         let sum: f64 = charged.iter().filter_map(|m| self.stages.get(m)?.get(place)).sum();
-        Ok(sum.max(self.floor))
+        sum.max(self.floor)
     }
 
     fn mean(&self, i: usize) -> f64 {

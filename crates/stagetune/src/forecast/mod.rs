@@ -28,12 +28,16 @@ use crate::space::{Batch, Cost};
 use crate::strategy::parts::model::Model;
 use crate::strategy::parts::spread::{LEAST_VALUES, spread};
 use crate::strategy::parts::stage_cost::StageCosts;
+use crate::strategy::parts::wide;
 use crate::strategy::{StrategyError, View};
 use crate::trial::Trial;
 use campaign::Campaigns;
 
 /// Told trials that are modelled, the best and the latest: a forecast is no place to wait for n³.
 const MOST_MODELLED: usize = 400;
+
+/// The same in a wide space, where a pair of trials takes as long as it has coordinates.
+const MOST_MODELLED_WIDE: usize = 100;
 
 /// Trials that are chosen for a horizon.
 const MOST_TRIALS: usize = 24;
@@ -148,7 +152,8 @@ pub fn forecast(view: &View<'_>, horizon: Horizon, seed: u64) -> Result<Forecast
     if let Some(module) = view.space.modules().iter().find(|module| module.cost_kind() == Cost::Unknown) {
         return Err(NoForecast::UnknownCost { module: module.name().to_string() });
     }
-    let thinned = thinned(view.trials);
+    let most = if wide::is_wide(view.space) { MOST_MODELLED_WIDE } else { MOST_MODELLED };
+    let thinned = thinned(view.trials, most);
     let view = View { trials: thinned.as_deref().unwrap_or(view.trials), ..*view };
     let Some(model) = belief::believed(&view, seed)? else { return Err(NoForecast::TooFew { values: 0 }) };
     let costs = StageCosts::of(&view, seed, 1)?;
@@ -199,19 +204,19 @@ fn incumbent(view: &View<'_>, model: &Model) -> Result<(Vec<f64>, f64), Strategy
 }
 
 /// The best and the latest trials, half of each, where there are too many; open ones stay.
-fn thinned(trials: &[Trial]) -> Option<Vec<Trial>> {
+fn thinned(trials: &[Trial], most: usize) -> Option<Vec<Trial>> {
     let mut told: Vec<(usize, f64)> = trials
         .iter()
         .enumerate()
         .filter(|(_, trial)| trial.is_told())
         .map(|(i, trial)| (i, trial.value().unwrap_or(f64::INFINITY)))
         .collect();
-    if told.len() <= MOST_MODELLED {
+    if told.len() <= most {
         return None;
     }
-    let latest = told.split_off(told.len() - MOST_MODELLED / 2);
+    let latest = told.split_off(told.len() - most / 2);
     told.sort_by(|a, b| a.1.total_cmp(&b.1));
-    told.truncate(MOST_MODELLED / 2);
+    told.truncate(most / 2);
     let mut kept: Vec<usize> = told.into_iter().chain(latest).map(|(i, _)| i).collect();
     kept.extend(trials.iter().enumerate().filter(|(_, trial)| trial.is_open()).map(|(i, _)| i));
     kept.sort_unstable();

@@ -11,10 +11,14 @@ use crate::strategy::parts::prefix::{self, Prefix};
 use crate::strategy::parts::price::{PerPrice, Price};
 use crate::strategy::parts::stage_cost::StageCosts;
 use crate::strategy::parts::stream::{Purpose, seed_of, stream};
+use crate::strategy::parts::wide;
 use crate::strategy::{StrategyError, View};
 
 /// Places in all, about: their covariance matrix has the square of it.
 const MOST_PLACES: usize = 512;
+
+/// The same in a wide space: their covariances take as long as there are coordinates.
+const MOST_PLACES_WIDE: usize = 128;
 
 /// Places around a base with the same modules kept, at most.
 const MOST_AROUND: usize = 32;
@@ -83,15 +87,16 @@ pub(super) fn places(
     for base in &bases {
         found.push(view.space, base.u.clone(), base.point.clone(), &base.keeps);
     }
-    let ways = prefix::ways_to_keep(view.space);
+    let ways = prefix::ways(view);
+    let most = if wide::is_wide(view.space) { MOST_PLACES_WIDE } else { MOST_PLACES };
     let around: Vec<(&Base, &StageSet)> = bases
         .iter()
         .flat_map(|base| ways.iter().filter(|way| base.keeps.is_subset(way)).map(move |way| (base, way)))
         .collect();
-    let each = (MOST_PLACES / around.len().max(1)).clamp(1, MOST_AROUND);
+    let each = (most / around.len().max(1)).clamp(1, MOST_AROUND);
     for (base, way) in around {
         for k in 0..each {
-            if found.points.len() >= MOST_PLACES {
+            if found.points.len() >= most {
                 return Ok(found);
             }
             if let Some((u, point)) = beside(view, base, way, k % 2 == 1, &mut rng)? {
@@ -151,7 +156,7 @@ fn beside(
     if near {
         for (u, axis) in u.iter_mut().zip(view.space.axes()) {
             let step: f64 = rng.random_range(-NEAR..NEAR);
-            if !matches!(axis, Axis::OneHot { .. }) {
+            if !matches!(axis, Axis::OneHot { .. } | Axis::Category { .. }) {
                 *u = (*u + step).clamp(0.0, 1.0);
             }
         }

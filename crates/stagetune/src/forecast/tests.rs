@@ -13,6 +13,27 @@ fn space(costs: &[f64]) -> Space {
     Space::new(costs.iter().enumerate().map(module)).unwrap()
 }
 
+/// Stages of one variable each.
+fn stages(count: usize) -> Space {
+    let stage = |m: usize| {
+        let param = Param::float(&format!("x{m}"), 0.0, 1.0).unwrap();
+        Module::new(&format!("m{m}"), [param]).unwrap().cost(Cost::Given(1.0)).unwrap()
+    };
+    Space::new((0..count).map(stage)).unwrap()
+}
+
+#[test]
+fn over_a_hundred_stages_few_prefixes_and_places_are_looked_at() {
+    let told = Told::new(stages(100), 40, |u| u.iter().map(|u| (u - 0.4).powi(2)).sum());
+    let view = told.view();
+    let prefixes = crate::strategy::parts::prefix::prefixes(&view).unwrap();
+    assert!(prefixes.len() <= 16, "{}", prefixes.len());
+    let model = belief::believed(&view, 1).unwrap().unwrap();
+    let costs = StageCosts::of(&view, 1, 1).unwrap();
+    let places = places::places(&view, &model, &costs, 0.0, 1).unwrap();
+    assert!(places.points.len() <= 160, "{}", places.points.len());
+}
+
 struct Told {
     space: Space,
     trials: Vec<Trial>,
@@ -206,13 +227,13 @@ fn a_lucky_observation_is_not_the_incumbent() {
 #[test]
 fn many_trials_are_thinned_to_the_best_and_the_latest() {
     let told = Told::new(space(&[1.0]), 1_000, wavy);
-    let kept = thinned(&told.trials).unwrap();
+    let kept = thinned(&told.trials, MOST_MODELLED).unwrap();
     assert_eq!(kept.len(), MOST_MODELLED);
     let lowest = |trials: &[Trial]| trials.iter().filter_map(Trial::value).fold(f64::INFINITY, f64::min);
     assert_eq!(lowest(&kept), lowest(&told.trials));
     assert_eq!(kept.last(), told.trials.last());
     assert!(kept.windows(2).all(|pair| pair[0].id() < pair[1].id()));
-    assert_eq!(thinned(&told.trials[..400]), None);
+    assert_eq!(thinned(&told.trials[..400], MOST_MODELLED), None);
 }
 
 #[test]

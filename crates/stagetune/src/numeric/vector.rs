@@ -6,6 +6,8 @@
 //! Layout: `columns` holds one coordinate after the other (all points' first coordinate, then all points' second, …),
 //! `stride` apart, so that one loop runs over many points with the same operation.
 
+use std::marker::PhantomData;
+
 use pulp::{Arch, Simd, WithSimd};
 
 /// Partial sums per reduction: one AVX-512 register of doubles, two of AVX2.
@@ -50,8 +52,8 @@ pub(crate) fn exp_nonpositive(x: f64) -> f64 {
     if x < EXP_UNDERFLOW { 0.0 } else { p * two_to_k }
 }
 
-/// out\[i\] = Σ_d (columns_d\[first + i\] − centre_d)².
-pub(crate) fn squared_distances(
+/// out\[i\] += Σ_d (columns_d\[first + i\] − centre_d)².
+pub(crate) fn add_squared_distances(
     columns: &[f64],
     stride: usize,
     first: usize,
@@ -64,7 +66,6 @@ pub(crate) fn squared_distances(
         #[inline(always)]
         fn with_simd<S: Simd>(self, _: S) {
             let Op(columns, stride, first, centre, out) = self;
-            out.fill(0.0);
             for (d, &c) in centre.iter().enumerate() {
                 let start = d * stride + first;
                 for (o, &u) in out.iter_mut().zip(&columns[start..]) {
@@ -77,34 +78,54 @@ pub(crate) fn squared_distances(
     Arch::new().dispatch(Op(columns, stride, first, centre, out));
 }
 
-/// Applies `f` to every element; `f` must be `#[inline(always)]` arithmetic to be vectorised.
-pub(crate) fn map_in_place<F: Fn(f64) -> f64>(values: &mut [f64], f: F) {
-    struct Op<'a, F>(&'a mut [f64], F);
-    impl<F: Fn(f64) -> f64> WithSimd for Op<'_, F> {
+/// out\[i\] += amount, where codes\[i\] is another than `code`.
+pub(crate) fn add_where_unequal(codes: &[f64], code: f64, amount: f64, out: &mut [f64]) {
+    for (o, &other) in out.iter_mut().zip(codes) {
+        *o += if other == code { 0.0 } else { amount };
+    }
+}
+
+/// Σ_i w_i over those i where codes\[i\] is another than `code`.
+pub(crate) fn dot_where_unequal(codes: &[f64], code: f64, weights: &[f64]) -> f64 {
+    codes.iter().zip(weights).map(|(&other, w)| if other == code { 0.0 } else { *w }).sum()
+}
+
+/// A function of one number with two results. Its method must be `#[inline(always)]` arithmetic: what is called from a vector loop and not
+/// inlined there is compiled for the oldest processor, where a multiplication with addition is a call of a library. A closure may stay a
+/// call; with three exponentials it did, and took half of an ask.
+pub(crate) trait Curve {
+    /// Both results.
+    fn at(x: f64) -> (f64, f64);
+}
+
+/// Replaces every element by the first result of a curve.
+pub(crate) fn map_in_place<C: Curve>(values: &mut [f64]) {
+    struct Op<'a, C>(&'a mut [f64], PhantomData<C>);
+    impl<C: Curve> WithSimd for Op<'_, C> {
         type Output = ();
         #[inline(always)]
         fn with_simd<S: Simd>(self, _: S) {
             for v in self.0.iter_mut() {
-                *v = (self.1)(*v);
+                *v = C::at(*v).0;
             }
         }
     }
-    Arch::new().dispatch(Op(values, f));
+    Arch::new().dispatch(Op::<C>(values, PhantomData));
 }
 
-/// (values\[i\], second\[i\]) = f(values\[i\]).
-pub(crate) fn map_to_pair<F: Fn(f64) -> (f64, f64)>(values: &mut [f64], second: &mut [f64], f: F) {
-    struct Op<'a, F>(&'a mut [f64], &'a mut [f64], F);
-    impl<F: Fn(f64) -> (f64, f64)> WithSimd for Op<'_, F> {
+/// (values\[i\], second\[i\]) = the two results at values\[i\].
+pub(crate) fn map_to_pair<C: Curve>(values: &mut [f64], second: &mut [f64]) {
+    struct Op<'a, C>(&'a mut [f64], &'a mut [f64], PhantomData<C>);
+    impl<C: Curve> WithSimd for Op<'_, C> {
         type Output = ();
         #[inline(always)]
         fn with_simd<S: Simd>(self, _: S) {
             for (v, w) in self.0.iter_mut().zip(self.1.iter_mut()) {
-                (*v, *w) = (self.2)(*v);
+                (*v, *w) = C::at(*v);
             }
         }
     }
-    Arch::new().dispatch(Op(values, second, f));
+    Arch::new().dispatch(Op::<C>(values, second, PhantomData));
 }
 
 /// Σ_i a_i b_i.

@@ -87,7 +87,7 @@ impl Space {
     /// How many codes a grid coordinate has.
     pub fn grid_len(&self, coordinate: usize) -> Option<u64> {
         match self.axes().get(coordinate)? {
-            Axis::Grid { len } => Some(*len),
+            Axis::Grid { len } | Axis::Category { len } => Some(*len),
             _ => None,
         }
     }

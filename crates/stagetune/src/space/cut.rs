@@ -83,7 +83,10 @@ impl Cut {
                 };
                 let offset = if params[*param].is_one_hot() { value } else { 0 };
                 let label = expr.source().trim().into();
-                Ok(Self { param: *param, coordinate: start(params, *param) + offset, at: 0.5, label })
+                // On the one coordinate of a large choice the code of the value stands for it.
+                let is_large = !params[*param].is_one_hot() && holds.len() > 2;
+                let at = if is_large { params[*param].grid_code(value as u64) } else { 0.5 };
+                Ok(Self { param: *param, coordinate: start(params, *param) + offset, at, label })
             }
             _ => Err(expr.reject(SHAPE).into()),
         }

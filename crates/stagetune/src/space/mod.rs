@@ -69,7 +69,7 @@ pub use int::IntRange;
 pub use module::{Cost, Module, ModuleError};
 pub use movement::{CostModel, Movement, MovementError, RunHistory};
 pub use name::{MAX_NAME, NameError};
-pub use param::{Domain, MAX_CHOICES, Param, ParamError};
+pub use param::{Domain, LARGE_CHOICE, MAX_CHOICES, Param, ParamError};
 pub use point::{Point, PointError, Value};
 pub use region::RegionError;
 pub use space::{Axis, MAX_DIM, MAX_FORBIDDEN, MAX_MODULES, MAX_PARAMS, Space, SpaceError};

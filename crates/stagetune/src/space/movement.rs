@@ -135,6 +135,11 @@ impl RunHistory {
         })
     }
 
+    /// Of the modules that would run for `next` those that still would once every module has run on `point` as well, under a cache.
+    pub(crate) fn left_after(space: &Space, runs: &StageSet, point: &Point, next: &Point) -> StageSet {
+        runs.both(&unshared(space, point, space.modules().len(), next))
+    }
+
     /// Notes that every module has run on `point`, or was at hand.
     pub fn record(&mut self, space: &Space, point: &Point) -> Result<(), SpaceError> {
         self.record_until(space, point, space.modules().len())
@@ -209,7 +214,8 @@ fn everything(modules: usize) -> Movement {
     Movement { first_changed: (modules > 0).then_some(0), runs: StageSet::all(modules), modules }
 }
 
-fn from_previous(space: &Space, last: &Point, done: usize, next: &Point) -> Movement {
+/// The modules that something else reaches at `next` than at `last`, or that did not finish there: all but the first `done` of them.
+fn unshared(space: &Space, last: &Point, done: usize, next: &Point) -> StageSet {
     let modules = space.modules().len();
     let differs = |m: &usize| {
         let own = space.module_params(*m);
@@ -217,7 +223,13 @@ fn from_previous(space: &Space, last: &Point, done: usize, next: &Point) -> Move
     };
     let changed: StageSet = (0..modules).filter(differs).collect();
     let reached = |m: &usize| changed.iter().any(|k| space.wiring().feeds(k, *m));
-    let mut runs: StageSet = (0..modules).filter(reached).collect();
+    (0..modules).filter(reached).collect()
+}
+
+/// What runs where the outputs of the iteration before are at hand.
+fn from_previous(space: &Space, last: &Point, done: usize, next: &Point) -> Movement {
+    let modules = space.modules().len();
+    let mut runs = unshared(space, last, done, next);
     let first_changed = runs.lowest();
     // The result itself is wanted anew at every iteration: the paper's experiments charge the last module always.
     if let Some(last) = modules.checked_sub(1) {

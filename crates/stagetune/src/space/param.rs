@@ -7,6 +7,7 @@
 //! | bool, choice of two | 1 | 0 or 1, decoded at ½ |
 //! | choice of one | 1 | ½ |
 //! | choice of three or more | one per value | 1 for the value, 0 for the others: an order would invent neighbours |
+//! | choice of more than [`LARGE_CHOICE`] | 1 | centre of its cell; kernels only ask whether two values are the same |
 
 use std::sync::Arc;
 
@@ -15,7 +16,11 @@ use super::int::{IntProblem, IntRange, MAX_VALUES};
 use super::name::{NameError, check_name};
 use super::point::{PointError, Value};
 
-/// The most values that a choice can have; each costs a coordinate.
+/// The most values of a choice that take a coordinate each. With one each for a thousand values an ask at 200 trials took 1.4 s, and with four such choices 6.1 s.
+/// The boundary itself was chosen, not measured (`experiments/engine/wide.md`).
+pub const LARGE_CHOICE: usize = 64;
+
+/// The most values that a choice can have.
 pub const MAX_CHOICES: usize = 1_000;
 
 /// Something that can be tuned: a checked name with a checked set of values.
@@ -274,7 +279,7 @@ impl Param {
     /// How many coordinates of the unit cube code it.
     pub fn width(&self) -> usize {
         match &self.domain {
-            Domain::Choice(values) if values.len() > 2 => values.len(),
+            Domain::Choice(values) if (3..=LARGE_CHOICE).contains(&values.len()) => values.len(),
             _ => 1,
         }
     }

@@ -26,6 +26,7 @@ impl Param {
     pub(super) fn grid_code(&self, index: u64) -> f64 {
         match (self.domain(), self.count()) {
             (Domain::Int(range), _) => range.code(index),
+            (Domain::Choice(values), _) if values.len() > 2 => (index as f64 + 0.5) / values.len() as f64,
             (_, Some(1)) => 0.5,
             _ => index.min(1) as f64,
         }
@@ -35,6 +36,9 @@ impl Param {
     pub(super) fn grid_index(&self, u: f64) -> u64 {
         match (self.domain(), self.count()) {
             (Domain::Int(range), _) => range.decode(u),
+            (Domain::Choice(values), _) if values.len() > 2 => {
+                ((u * values.len() as f64) as u64).min(values.len() as u64 - 1)
+            }
             (_, Some(1)) => 0,
             _ => u64::from(u >= 0.5),
         }

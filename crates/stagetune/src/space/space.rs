@@ -19,7 +19,7 @@ pub const MAX_PARAMS: usize = 1_000;
 /// The most modules of a space.
 pub const MAX_MODULES: usize = 1_000;
 
-/// The most coordinates of the unit cube, which choices use one per value.
+/// The most coordinates of the unit cube, which small choices use one per value.
 pub const MAX_DIM: usize = 5_000;
 
 /// The most forbidden regions, of modules and joint ones together.
@@ -53,6 +53,11 @@ pub enum Axis {
     Continuous,
     /// Between `len` codes, see [`Space::grid_code`].
     Grid {
+        /// How many codes there are.
+        len: u64,
+    },
+    /// Between `len` codes as well, of a choice of many values: neighbours on it have nothing in common.
+    Category {
         /// How many codes there are.
         len: u64,
     },
@@ -212,6 +217,7 @@ impl Space {
             let axis = match param.count() {
                 None => Axis::Continuous,
                 Some(_) if param.is_one_hot() => Axis::OneHot { first, len },
+                Some(len) if len > 2 && param.kind() == "choice" => Axis::Category { len },
                 Some(len) => Axis::Grid { len },
             };
             space.axes.extend(std::iter::repeat_n(axis, len));
@@ -263,6 +269,20 @@ impl Space {
     /// How each coordinate of the unit cube can move.
     pub fn axes(&self) -> &[Axis] {
         &self.axes
+    }
+
+    /// Which coordinates code a large choice: of two values there they only say whether they are the same.
+    pub fn categories(&self) -> Vec<bool> {
+        self.axes.iter().map(|axis| matches!(axis, Axis::Category { .. })).collect()
+    }
+
+    /// The squared distance between two points of the unit cube; different values of a large choice are 1 apart.
+    pub fn squared_distance(&self, a: &[f64], b: &[f64]) -> f64 {
+        let terms = a.iter().zip(b).zip(&self.axes).map(|((a, b), axis)| match axis {
+            Axis::Category { .. } => f64::from(a != b),
+            Axis::Continuous | Axis::Grid { .. } | Axis::OneHot { .. } => (a - b).powi(2),
+        });
+        terms.sum()
     }
 
     /// Which module needs the output of which.

@@ -1,5 +1,6 @@
 //! What a strategy sees of a study.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Past;
@@ -70,7 +71,29 @@ impl<'a> View<'a> {
         let trials = self.trials.iter().filter(|trial| !trial.is_withdrawn());
         let codes = trials.map(|trial| self.space.encode(trial.point()));
         let codes = codes.collect::<Result<Vec<_>, _>>()?;
-        Ok(Arc::new(Told::new(codes)))
+        Ok(Arc::new(Told::new(codes).with_tried(self.tried()?)))
+    }
+
+    /// What was tried of every large choice, by coordinate: each code once, those of the lowest values first.
+    fn tried(&self) -> Result<BTreeMap<usize, Vec<f64>>, SpaceError> {
+        let mut tried: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+        let categories = self.space.categories();
+        if !categories.contains(&true) {
+            return Ok(tried);
+        }
+        let mut trials: Vec<&Trial> = self.trials.iter().filter(|trial| !trial.is_withdrawn()).collect();
+        let value = |trial: &Trial| trial.value().unwrap_or(f64::INFINITY);
+        trials.sort_by(|a, b| value(a).total_cmp(&value(b)));
+        for trial in trials {
+            let codes = self.space.encode(trial.point())?;
+            for (d, code) in codes.into_iter().enumerate().filter(|(d, _)| categories[*d]) {
+                let known = tried.entry(d).or_default();
+                if !known.contains(&code) {
+                    known.push(code);
+                }
+            }
+        }
+        Ok(tried)
     }
 
     /// What would have to run for a point.

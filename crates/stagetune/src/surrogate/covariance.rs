@@ -2,9 +2,14 @@
 //!
 //! A kernel is a sum of parts: one over all coordinates, or one for each where the family is additive. Every part has its own slopes,
 //! which follow each other as rows.
+//!
+//! Of a *category*, a large choice in one coordinate, a kernel only asks whether two values are the same: (x_d − x'_d)² is 1 where they are not. That is what a
+//! coordinate for each value comes to when all of them share a lengthscale, in one comparison instead of a thousand subtractions.
 
 use super::kernel::{Family, Hyper};
-use crate::numeric::vector::{add_weighted_squares, squared_distances, weighted_differences};
+use crate::numeric::vector::{
+    add_squared_distances, add_weighted_squares, add_where_unequal, dot_where_unequal, weighted_differences,
+};
 use crate::space::Batch;
 
 /// The observed points divided by their lengthscales, one coordinate after the other, and the kernel over them.
@@ -16,6 +21,8 @@ pub(crate) struct Covariance {
     /// Coordinates of a part.
     width: usize,
     inverse_lengthscales: Vec<f64>,
+    /// Coordinates of categories, in order; their codes are not divided by anything.
+    categories: Vec<usize>,
     /// u_d\[i\] = x_id / ℓ_d at `columns[d * stride + i]`.
     columns: Vec<f64>,
     stride: usize,
@@ -24,13 +31,16 @@ pub(crate) struct Covariance {
 
 impl Covariance {
     /// Expects lengthscales that fit the points, which the caller has checked.
-    pub(crate) fn new(family: Family, hyper: &Hyper, x: &Batch) -> Self {
+    pub(crate) fn new(family: Family, hyper: &Hyper, x: &Batch, categories: &[bool]) -> Self {
         let inverse_lengthscales: Vec<f64> = (0..x.dim()).map(|d| 1.0 / hyper.lengthscale(d)).collect();
+        let categories: Vec<usize> =
+            (0..x.dim()).filter(|&d| categories.get(d).copied().unwrap_or(false)).collect();
         let stride = x.len();
         let mut columns = vec![0.0; stride * x.dim()];
         for (i, row) in x.rows().enumerate() {
             for (d, value) in row.iter().enumerate() {
-                columns[d * stride + i] = value * inverse_lengthscales[d];
+                let factor = if categories.contains(&d) { 1.0 } else { inverse_lengthscales[d] };
+                columns[d * stride + i] = value * factor;
             }
         }
         Self {
@@ -38,6 +48,7 @@ impl Covariance {
             part_variance: hyper.signal_variance / if family.is_additive() { x.dim() as f64 } else { 1.0 },
             width: if family.is_additive() { 1 } else { x.dim().max(1) },
             inverse_lengthscales,
+            categories,
             columns,
             stride,
             n: x.len(),
@@ -58,9 +69,21 @@ impl Covariance {
         self.dim().div_ceil(self.width).max(1)
     }
 
-    /// x/ℓ of any point.
+    /// The coordinates of categories, in order.
+    pub(crate) fn categories(&self) -> &[usize] {
+        &self.categories
+    }
+
+    /// x/ℓ of any point, and the codes of categories as they are.
     pub(crate) fn scale(&self, x: &[f64]) -> Vec<f64> {
-        x.iter().zip(&self.inverse_lengthscales).map(|(x, inverse)| x * inverse).collect()
+        let mut scaled: Vec<f64> =
+            x.iter().zip(&self.inverse_lengthscales).map(|(x, inverse)| x * inverse).collect();
+        for &d in &self.categories {
+            if let (Some(to), Some(from)) = (scaled.get_mut(d), x.get(d)) {
+                *to = *from;
+            }
+        }
+        scaled
     }
 
     /// x/ℓ of observed point `i`.
@@ -116,12 +139,15 @@ impl Covariance {
 
     /// s²ρ between any two points, and s²γ for each coordinate.
     pub(crate) fn between(&self, a: &[f64], b: &[f64]) -> (f64, Vec<f64>) {
-        let squares: Vec<f64> = a
+        let mut squares: Vec<f64> = a
             .iter()
             .zip(b)
             .zip(&self.inverse_lengthscales)
             .map(|((a, b), inverse)| ((a - b) * inverse).powi(2))
             .collect();
+        for &d in &self.categories {
+            squares[d] = f64::from(a[d] != b[d]) * self.inverse_lengthscales[d].powi(2);
+        }
         let (mut sum, mut slopes) = (0.0, Vec::with_capacity(squares.len()));
         for part in squares.chunks(self.width) {
             let (rho, gamma) = self.family.correlation(part.iter().sum());
@@ -135,7 +161,23 @@ impl Covariance {
     pub(crate) fn add_weighted_squares(&self, first: usize, u: &[f64], weights: &[f64], sums: &mut [f64]) {
         let m = weights.len() / self.parts();
         for (p, (u, sums)) in u.chunks(self.width).zip(sums.chunks_mut(self.width)).enumerate() {
-            add_weighted_squares(self.part(p), self.stride, first, u, &weights[p * m..(p + 1) * m], sums);
+            let weights = &weights[p * m..(p + 1) * m];
+            for (from, to) in self.runs(p, u.len()) {
+                let (u, sums) = (&u[from..to], &mut sums[from..to]);
+                add_weighted_squares(
+                    &self.part(p)[from * self.stride..],
+                    self.stride,
+                    first,
+                    u,
+                    weights,
+                    sums,
+                );
+            }
+            for d in self.categories_of(p, u.len()) {
+                let codes = &self.part(p)[d * self.stride + first..];
+                let inverse = self.inverse_lengthscales[p * self.width + d];
+                sums[d] += inverse * inverse * dot_where_unequal(codes, u[d], weights);
+            }
         }
     }
 
@@ -144,6 +186,8 @@ impl Covariance {
         let m = weights.len() / self.parts();
         for (p, (u, out)) in u.chunks(self.width).zip(out.chunks_mut(self.width)).enumerate() {
             weighted_differences(self.part(p), self.stride, u, &weights[p * m..(p + 1) * m], out);
+            // Nothing moves between the values of a category.
+            self.categories_of(p, u.len()).for_each(|d| out[d] = 0.0);
         }
     }
 
@@ -154,7 +198,29 @@ impl Covariance {
 
     /// r² of part `p` between a scaled point and observed points first.. .
     fn distances(&self, p: usize, first: usize, centre: &[f64], out: &mut [f64]) {
-        squared_distances(self.part(p), self.stride, first, centre, out);
+        out.fill(0.0);
+        for (from, to) in self.runs(p, centre.len()) {
+            let columns = &self.part(p)[from * self.stride..];
+            add_squared_distances(columns, self.stride, first, &centre[from..to], out);
+        }
+        for d in self.categories_of(p, centre.len()) {
+            let inverse = self.inverse_lengthscales[p * self.width + d];
+            let codes = &self.part(p)[d * self.stride + first..];
+            add_where_unequal(codes, centre[d], inverse * inverse, out);
+        }
+    }
+
+    /// The categories among the first `len` coordinates of part `p`, counted from its first.
+    fn categories_of(&self, p: usize, len: usize) -> impl Iterator<Item = usize> + '_ {
+        let start = p * self.width;
+        self.categories.iter().filter_map(move |d| d.checked_sub(start)).take_while(move |d| *d < len)
+    }
+
+    /// The runs of other coordinates between these, from first to past the last.
+    fn runs(&self, p: usize, len: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let ends = self.categories_of(p, len).chain([len]);
+        let starts = std::iter::once(0).chain(self.categories_of(p, len).map(|d| d + 1));
+        starts.zip(ends).filter(|(from, to)| from < to)
     }
 
     /// Adds an observed point.

@@ -18,6 +18,8 @@ use crate::space::Batch;
 pub struct GaussianProcess {
     family: Family,
     hyper: Hyper,
+    /// Which coordinates are categories; beyond its end there are none.
+    categories: Vec<bool>,
     x: Batch,
     y: Vec<f64>,
     pub(super) covariance: Covariance,
@@ -43,13 +45,25 @@ pub enum Fantasy {
 impl GaussianProcess {
     /// Conditions on values `y` at the rows of `x`.
     pub fn new(family: Family, hyper: Hyper, x: Batch, y: Vec<f64>) -> Result<Self, SurrogateError> {
-        Self::in_buffer(family, hyper, x, y, false, Vec::new())
+        Self::over(&[], family, hyper, x, y)
+    }
+
+    /// The same where some coordinates are categories: of two values there it only matters whether they are the same.
+    pub fn over(
+        categories: &[bool],
+        family: Family,
+        hyper: Hyper,
+        x: Batch,
+        y: Vec<f64>,
+    ) -> Result<Self, SurrogateError> {
+        Self::in_buffer(categories, family, hyper, x, y, false, Vec::new())
     }
 
     /// As [`GaussianProcess::new`], in memory that an earlier factor used, and on demand with the likeliest mean instead of the given one.
     ///
     /// That mean is 1ᵀK⁻¹y / 1ᵀK⁻¹1, kept inside the range of the values.
     pub(super) fn in_buffer(
+        categories: &[bool],
         family: Family,
         mut hyper: Hyper,
         x: Batch,
@@ -59,7 +73,7 @@ impl GaussianProcess {
     ) -> Result<Self, SurrogateError> {
         check_data(&x, &y)?;
         check_hyper(&hyper, x.dim())?;
-        let covariance = Covariance::new(family, &hyper, &x);
+        let covariance = Covariance::new(family, &hyper, &x, categories);
         let factor = Factor::new(x.len(), buffer, |j, column| {
             covariance.column(j, column);
             column[0] += hyper.noise_variance;
@@ -84,8 +98,19 @@ impl GaussianProcess {
         } else {
             factor.solve_lower(&mut z, 1);
         }
-        let mut gp =
-            Self { family, hyper, x, y, covariance, factor, z, alpha: Vec::new(), real: n, strained: false };
+        let mut gp = Self {
+            family,
+            hyper,
+            categories: categories.to_vec(),
+            x,
+            y,
+            covariance,
+            factor,
+            z,
+            alpha: Vec::new(),
+            real: n,
+            strained: false,
+        };
         gp.update_alpha();
         Ok(gp)
     }
@@ -230,7 +255,7 @@ impl GaussianProcess {
         let _ = points.push(x);
         values.push(y);
         let real = self.real;
-        *self = Self::new(self.family, self.hyper.clone(), points, values)?;
+        *self = Self::over(&self.categories, self.family, self.hyper.clone(), points, values)?;
         (self.real, self.strained) = (real, true);
         Ok(())
     }
@@ -244,7 +269,9 @@ impl GaussianProcess {
         self.update_alpha();
         if self.strained && n == self.real {
             // The observations alone had a factor before, so they have one again.
-            if let Ok(fresh) = Self::new(self.family, self.hyper.clone(), self.x.clone(), self.y.clone()) {
+            if let Ok(fresh) =
+                Self::over(&self.categories, self.family, self.hyper.clone(), self.x.clone(), self.y.clone())
+            {
                 *self = fresh;
             }
         }

@@ -23,7 +23,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::numeric::vector::{exp_nonpositive, map_in_place, map_to_pair};
+use crate::numeric::vector::{Curve, exp_nonpositive, map_in_place, map_to_pair};
 
 /// The shape of the correlation between two points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,25 +94,41 @@ impl Family {
     /// Turns squared distances into correlations in place.
     pub(crate) fn correlate(self, r2: &mut [f64]) {
         match self {
-            Family::SquaredExponential => map_in_place(r2, |r2| squared_exponential(r2).0),
-            Family::Matern32 => map_in_place(r2, |r2| matern32(r2).0),
-            Family::Matern52 | Family::AdditiveMatern52 => map_in_place(r2, |r2| matern52(r2).0),
-            Family::RoughMatern52 | Family::AdditiveRoughMatern52 => {
-                map_in_place(r2, |r2| rough_matern52(r2).0);
-            }
+            Family::SquaredExponential => map_in_place::<SquaredExponential>(r2),
+            Family::Matern32 => map_in_place::<Matern32>(r2),
+            Family::Matern52 | Family::AdditiveMatern52 => map_in_place::<Matern52>(r2),
+            Family::RoughMatern52 | Family::AdditiveRoughMatern52 => map_in_place::<RoughMatern52>(r2),
         }
     }
 
     /// Turns squared distances into correlations in place and writes the slopes beside them.
     pub(crate) fn correlate_with_slope(self, r2: &mut [f64], slope: &mut [f64]) {
         match self {
-            Family::SquaredExponential => map_to_pair(r2, slope, squared_exponential),
-            Family::Matern32 => map_to_pair(r2, slope, matern32),
-            Family::Matern52 | Family::AdditiveMatern52 => map_to_pair(r2, slope, matern52),
-            Family::RoughMatern52 | Family::AdditiveRoughMatern52 => map_to_pair(r2, slope, rough_matern52),
+            Family::SquaredExponential => map_to_pair::<SquaredExponential>(r2, slope),
+            Family::Matern32 => map_to_pair::<Matern32>(r2, slope),
+            Family::Matern52 | Family::AdditiveMatern52 => map_to_pair::<Matern52>(r2, slope),
+            Family::RoughMatern52 | Family::AdditiveRoughMatern52 => map_to_pair::<RoughMatern52>(r2, slope),
         }
     }
 }
+
+/// ρ and γ of each family, as vector loops call them.
+macro_rules! curve {
+    ($name:ident, $function:ident) => {
+        struct $name;
+        impl Curve for $name {
+            #[inline(always)]
+            fn at(r2: f64) -> (f64, f64) {
+                $function(r2)
+            }
+        }
+    };
+}
+
+curve!(SquaredExponential, squared_exponential);
+curve!(Matern32, matern32);
+curve!(Matern52, matern52);
+curve!(RoughMatern52, rough_matern52);
 
 #[inline(always)]
 fn squared_exponential(r2: f64) -> (f64, f64) {

@@ -11,7 +11,8 @@
 
 use std::f64::consts::TAU;
 
-use rand::Rng;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 use super::error::SurrogateError;
 use super::gp::GaussianProcess;
@@ -27,6 +28,8 @@ pub struct Path<'a> {
     gp: &'a GaussianProcess,
     /// ω, one row per feature, for scaled coordinates.
     frequencies: Batch,
+    /// How much longer than normal ones the frequencies of a feature are.
+    stretches: Vec<f64>,
     phases: Vec<f64>,
     /// a w.
     weights: Vec<f64>,
@@ -48,6 +51,7 @@ impl GaussianProcess {
         let a = (2.0 * self.hyper().signal_variance / features as f64).sqrt();
         let mut frequencies = Batch::zeros(features, self.dim());
         let (mut phases, mut weights) = (Vec::with_capacity(features), Vec::with_capacity(features));
+        let mut stretches = Vec::with_capacity(features);
         for j in 0..features {
             let chi2: f64 = (0..degrees).map(|_| normal(rng).powi(2)).sum();
             let mut stretch = if degrees == 0 { 1.0 } else { (f64::from(degrees) / chi2).sqrt() };
@@ -63,10 +67,11 @@ impl GaussianProcess {
             } else {
                 frequencies.row_mut(j).iter_mut().for_each(|omega| *omega = stretch * normal(rng));
             }
+            stretches.push(stretch);
             phases.push(TAU * open_unit(rng));
             weights.push(a * normal(rng));
         }
-        let mut path = Path { gp: self, frequencies, phases, weights, v: Vec::new() };
+        let mut path = Path { gp: self, frequencies, stretches, phases, weights, v: Vec::new() };
         let noise_sd = self.hyper().noise_variance.sqrt();
         let mut v: Vec<f64> = (0..self.len())
             .map(|i| {
@@ -111,6 +116,7 @@ impl Path<'_> {
             weigh(&slopes, &self.v, -1.0, &mut weights);
             let row = gradients.row_mut(i);
             self.gp.gradient_from(&u, &weights, row);
+            self.gp.covariance.categories().iter().for_each(|&d| by_scaled[d] = 0.0);
             let scales = self.gp.covariance.inverse_lengthscales();
             for ((g, by_scaled), inverse) in row.iter_mut().zip(&by_scaled).zip(scales) {
                 *g += by_scaled * inverse;
@@ -119,11 +125,26 @@ impl Path<'_> {
         Ok((values, gradients))
     }
 
+    /// What a category adds to the angle of a feature: as with a coordinate for each value every value has a frequency of its own, which is drawn from the feature's
+    /// and the value's bits. Two values are 1/ℓ apart, √½/ℓ in each of their coordinates.
+    fn of_category(&self, omega: f64, stretch: f64, d: usize, code: f64) -> f64 {
+        if omega == 0.0 {
+            return 0.0;
+        }
+        let mut dice = ChaCha8Rng::seed_from_u64(omega.to_bits() ^ code.to_bits().rotate_left(32));
+        let scale = self.gp.covariance.inverse_lengthscales()[d] * std::f64::consts::FRAC_1_SQRT_2;
+        stretch * normal(&mut dice) * scale
+    }
+
     /// The draw from the prior at a scaled point; its gradient there is added on demand.
     fn prior(&self, u: &[f64], mut gradient: Option<&mut [f64]>) -> f64 {
         let mut value = 0.0;
-        for ((omega, phase), weight) in self.frequencies.rows().zip(&self.phases).zip(&self.weights) {
-            let angle = omega.iter().zip(u).map(|(omega, u)| omega * u).sum::<f64>() + phase;
+        let features = self.frequencies.rows().zip(&self.stretches).zip(&self.phases).zip(&self.weights);
+        for (((omega, stretch), phase), weight) in features {
+            let mut angle = omega.iter().zip(u).map(|(omega, u)| omega * u).sum::<f64>() + phase;
+            for &d in self.gp.covariance.categories() {
+                angle += self.of_category(omega[d], *stretch, d, u[d]) - omega[d] * u[d];
+            }
             value += weight * angle.cos();
             if let Some(gradient) = gradient.as_deref_mut() {
                 let factor = -weight * angle.sin();
@@ -155,8 +176,6 @@ fn normal<R: Rng + ?Sized>(rng: &mut R) -> f64 {
 mod tests {
     use super::*;
     use crate::surrogate::Hyper;
-    use rand::SeedableRng;
-    use rand_chacha::ChaCha8Rng;
 
     const ALL: [Family; 6] = [
         Family::SquaredExponential,

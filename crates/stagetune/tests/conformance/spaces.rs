@@ -82,6 +82,16 @@ pub fn edges() -> Vec<(&'static str, Space)> {
             .unwrap(),
         ),
         (
+            "a choice of many values",
+            Space::new([
+                module("first", 5.0, vec![float("a")]),
+                module("second", 1.0, vec![Param::choice("b", (0..90).map(|k| format!("v{k}"))).unwrap()]),
+            ])
+            .unwrap()
+            .forbid("a > 0.5 and b == 'v3'")
+            .unwrap(),
+        ),
+        (
             "zero costs",
             Space::new([module("first", 0.0, vec![float("a")]), module("second", 0.0, vec![float("b")])])
                 .unwrap(),

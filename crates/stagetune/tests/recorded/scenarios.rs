@@ -137,6 +137,23 @@ fn measured() -> Space {
     .unwrap()
 }
 
+/// Choices of so many values that they take one coordinate each.
+fn large_choices() -> Space {
+    let large = |name: &str, count: usize| Param::choice(name, (0..count).map(|k| format!("v{k}"))).unwrap();
+    Space::new([
+        module("first", Cost::Given(5.0), vec![float("a"), large("b", 300)]),
+        module("second", Cost::Given(1.0), vec![large("c", 100), choice("d")]),
+    ])
+    .unwrap()
+    .forbid("a > 0.8 and c == 'v7'")
+    .unwrap()
+}
+
+fn many_stages() -> Space {
+    let stage = |m: usize| module(&format!("m{m}"), Cost::Measured, vec![float(&format!("x{m}"))]);
+    Space::new((0..24).map(stage)).unwrap()
+}
+
 /// Everything that was recorded.
 pub fn all() -> Vec<Scenario> {
     let trials = |trials: usize| StopRules { trials: Some(trials), ..StopRules::default() };
@@ -177,6 +194,18 @@ pub fn all() -> Vec<Scenario> {
                 .map(|name| (name, Map::new()))
                 .into(),
             ..scenario("long-steps", measured())
+        },
+        Scenario {
+            cost_model: CostModel::Cache,
+            trials: 24,
+            fail_every: 7,
+            ..scenario("large-choices", large_choices())
+        },
+        Scenario {
+            cost_model: CostModel::Cache,
+            trials: 18,
+            players: ["auto", "eipu-prefix"].map(|name| (name, Map::new())).into(),
+            ..scenario("many-stages", many_stages())
         },
         Scenario {
             trials: 24,

@@ -232,7 +232,7 @@ impl<'a> Walk<'a> {
 /// Other values to try: all of them if they are few or have no order, else those at distances 1, 2, 4, ….
 fn neighbours(block: &Block, here: u64) -> Vec<u64> {
     let count = block.len();
-    if count <= TRY_ALL || matches!(block, Block::OneHot { .. }) {
+    if count <= TRY_ALL || matches!(block, Block::OneHot { .. } | Block::Category { .. }) {
         return (0..count).filter(|&k| k != here).collect();
     }
     let distances = (0..63).map(|p| 1_u64 << p).take_while(|&d| d < count);

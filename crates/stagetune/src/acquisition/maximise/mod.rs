@@ -147,7 +147,7 @@ impl Maximiser {
             return Err(MaximiseError::NothingFinite);
         };
         let spread = values[top] - values[median];
-        let starts: Vec<Best> = spread_out(&raw, &order, bounded.starts)
+        let starts: Vec<Best> = spread_out(region, &raw, &order, bounded.starts)
             .into_iter()
             .map(|i| Best { x: raw.row(i).to_vec(), value: values[i] })
             .collect();
@@ -184,9 +184,11 @@ fn evaluate(objective: &dyn Objective, at: &Batch) -> Result<Vec<f64>, MaximiseE
 }
 
 /// The first `count` of `order` that keep apart from those before them; if too few do, the first of the others.
-fn spread_out(points: &Batch, order: &[usize], count: usize) -> Vec<usize> {
-    let close =
-        |a: usize, b: usize| points.row(a).iter().zip(points.row(b)).all(|(a, b)| (a - b).abs() < APART);
+fn spread_out(region: &Region<'_>, points: &Batch, order: &[usize], count: usize) -> Vec<usize> {
+    let close = |a: usize, b: usize| {
+        let (a, b) = (points.row(a), points.row(b));
+        a.iter().zip(b).all(|(a, b)| (a - b).abs() < APART) && region.same_categories(a, b)
+    };
     let mut chosen: Vec<usize> = Vec::new();
     for &i in order {
         if chosen.len() == count {

@@ -27,7 +27,9 @@ impl Side {
         let at = space.param_coordinates(p).start;
         match (space.axes().get(at), lower, upper) {
             (Some(Axis::Continuous), &[a], &[b]) if a <= b => Self::Codes(a, b),
-            (Some(Axis::Grid { .. }), &[a], &[b]) => Self::indices(space, at, a, b).unwrap_or(Self::Nothing),
+            (Some(Axis::Grid { .. } | Axis::Category { .. }), &[a], &[b]) => {
+                Self::indices(space, at, a, b).unwrap_or(Self::Nothing)
+            }
             (Some(Axis::OneHot { len, .. }), _, _) if lower.len() == *len && upper.len() == *len => {
                 let can_be = |j: usize, v: f64| lower[j] <= v && v <= upper[j];
                 let fits = |k: usize| (0..*len).all(|j| can_be(j, if j == k { 1.0 } else { 0.0 }));

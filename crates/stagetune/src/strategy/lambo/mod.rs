@@ -38,7 +38,7 @@ use crate::bandit::PriorScore;
 use crate::space::{Cost, Point, Space, StageSet};
 use crate::strategy::descriptor::{COUNT, COUNT_0, Descriptor, POSITIVE, option, read, rewrite, write};
 use crate::strategy::parts::fresh::settle;
-use crate::strategy::parts::model::{Model, check_hyper};
+use crate::strategy::parts::model::{Model, check_hyper, hyper_over};
 use crate::strategy::parts::prefix;
 use crate::strategy::parts::stream::{Purpose, seed_of};
 use crate::strategy::{ArmChoice, Identity, Past, Proposal, Source, Strategy, StrategyError, View, Why};
@@ -415,13 +415,14 @@ impl Strategy for Lambo {
         if !proposal.why.source.is_model() {
             return Ok(());
         }
-        check_hyper(trial, proposal, space.dim())?;
+        check_hyper(trial, proposal, space)?;
         let memory = proposal.recall::<LamboMemory>(trial)?.unwrap_or_default();
         let lambda = self.lambda.map(|lambda| memory.lambda.unwrap_or(lambda));
         if let Some(lambda) = lambda.filter(|lambda| !alpha::is_lambda(*lambda)) {
             return foreign(format!("it remembers a lambda of {lambda}"));
         }
-        let hyper = proposal.hyper.clone().or_else(|| self.hyper.clone());
+        let hyper =
+            proposal.hyper.as_ref().map(|hyper| hyper_over(space, hyper)).or_else(|| self.hyper.clone());
         if let Some(stood_at) = memory.stood_at.filter(|stood_at| *stood_at >= trial) {
             return foreign(format!("it remembers standing at trial {stood_at}, which was not asked yet"));
         }

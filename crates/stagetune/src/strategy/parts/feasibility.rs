@@ -71,6 +71,7 @@ impl Feasibility {
         let mut fit = Fit::with_priors(Family::Matern52, view.space.dim());
         fit.bounds.noise_variance.1 = MOST_NOISE;
         fit.strangers = model::strangers(view.space);
+        fit.categories = view.space.categories();
         fit.starts = STARTS;
         fit.seed = seed_of(seed, Purpose::Feasibility, t as u64);
         if let Some(priors) = &mut fit.priors {

@@ -142,7 +142,7 @@ fn first_not_open(view: &View<'_>) -> Result<Point, StrategyError> {
             let range = view.space.param_coordinates(p);
             match view.space.axes()[range.start] {
                 Axis::OneHot { first, .. } => u[first + index as usize] = 1.0,
-                Axis::Continuous | Axis::Grid { .. } => {
+                Axis::Continuous | Axis::Grid { .. } | Axis::Category { .. } => {
                     u[range.start] = view.space.grid_code(range.start, index).unwrap_or(0.0);
                 }
             }

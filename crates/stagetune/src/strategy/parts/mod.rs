@@ -16,3 +16,4 @@ pub(crate) mod stage_cost;
 pub(crate) mod state;
 pub(crate) mod stream;
 pub(crate) mod warping;
+pub(crate) mod wide;

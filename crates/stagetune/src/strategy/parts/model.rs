@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::stream::{Purpose, seed_of};
 use super::warping::Warping;
+use super::wide;
 use crate::acquisition::{Acquisition, Objective, Surface};
 use crate::space::{Axis, Batch, Space};
 use crate::strategy::{Belief, Proposal, StrategyError, View};
@@ -204,7 +205,9 @@ impl Model {
         let due = options.is_due(t);
         let warm = last.map(|hyper| standardised(hyper, scale));
         let (mut gp, refitted, density) = match warm {
-            Some(hyper) if !due => (GaussianProcess::new(family, hyper, x, y)?, None, None),
+            Some(hyper) if !due => {
+                (GaussianProcess::over(&view.space.categories(), family, hyper, x, y)?, None, None)
+            }
             warm => {
                 let seed = seed_of(seed, Purpose::Fit, t as u64);
                 let mut fit = fit(options, family, view.space, scale, warm.clone(), seed);
@@ -212,12 +215,18 @@ impl Model {
                     priors.lengthscale_spread = lengthscale_spread;
                 }
                 fit.starts = starts.unwrap_or(fit.starts);
+                if wide::is_wide(view.space) {
+                    let most = if warm.is_some() { wide::WARM_EVALUATIONS } else { wide::EVALUATIONS };
+                    (fit.starts, fit.max_evaluations) = (1, most);
+                }
                 // Densities of standardised values become those of the values themselves.
                 let units = slopes - y.len() as f64 * scale.scale.ln();
                 let (gp, density) = match (fit.run(&x, &y), warm) {
                     (Ok(fitted), _) => (fitted.gp, Some(fitted.objective + units)),
                     // The old explanation is better than none.
-                    (Err(_), Some(hyper)) => (GaussianProcess::new(family, hyper, x, y)?, None),
+                    (Err(_), Some(hyper)) => {
+                        (GaussianProcess::over(&view.space.categories(), family, hyper, x, y)?, None)
+                    }
                     (Err(error), None) => return Err(error.into()),
                 };
                 let kept = restored(gp.hyper(), scale);
@@ -274,8 +283,9 @@ impl Model {
 }
 
 /// Refuses hyper-parameters that no fit gives, such as those of a proposal that was changed on its way through a file.
-pub(crate) fn check_hyper(trial: usize, proposal: &Proposal, dim: usize) -> Result<(), StrategyError> {
-    let Some(hyper) = &proposal.hyper else { return Ok(()) };
+pub(crate) fn check_hyper(trial: usize, proposal: &Proposal, space: &Space) -> Result<(), StrategyError> {
+    let (Some(hyper), dim) = (&proposal.hyper, space.dim()) else { return Ok(()) };
+    let hyper = hyper_over(space, hyper);
     let count = hyper.lengthscales.len();
     // In the metric's units, whose squares may be anything that a double holds.
     let fits = (count == 1 || count == dim)
@@ -288,6 +298,32 @@ pub(crate) fn check_hyper(trial: usize, proposal: &Proposal, dim: usize) -> Resu
     let problem =
         format!("its hyper-parameters are not those of a process over {dim} coordinates: {hyper:?}");
     Err(StrategyError::Foreign { trial, problem })
+}
+
+/// The hyper-parameters of a proposal. Where it was made when every choice had a coordinate for each value, a large choice has the geometric mean of its lengthscales.
+pub(crate) fn hyper_over(space: &Space, hyper: &Hyper) -> Hyper {
+    let count = |p: usize| match space.axes().get(space.param_coordinates(p).start) {
+        Some(Axis::Category { len }) => *len as usize,
+        Some(Axis::Continuous | Axis::Grid { .. } | Axis::OneHot { .. }) | None => {
+            space.param_coordinates(p).len()
+        }
+    };
+    let counts: Vec<usize> = (0..space.params().len()).map(count).collect();
+    let total: usize = counts.iter().sum();
+    if total == space.dim() || hyper.lengthscales.len() != total {
+        return hyper.clone();
+    }
+    let (mut lengthscales, mut rest) = (Vec::with_capacity(space.dim()), hyper.lengthscales.as_slice());
+    for (p, count) in counts.into_iter().enumerate() {
+        let (own, others) = rest.split_at(count);
+        rest = others;
+        if count == space.param_coordinates(p).len() {
+            lengthscales.extend_from_slice(own);
+        } else {
+            lengthscales.push((own.iter().map(|l| l.ln()).sum::<f64>() / count as f64).exp());
+        }
+    }
+    Hyper { lengthscales, ..hyper.clone() }
 }
 
 /// Coded points and values of all trials that have ended, without the failed ones if they are left out; `None` if none has a value.
@@ -326,6 +362,7 @@ fn fit(
         fit.bounds.noise_variance = (variance, variance);
     }
     fit.strangers = strangers(space);
+    fit.categories = space.categories();
     fit.warm = warm;
     fit.seed = seed;
     fit
@@ -339,7 +376,7 @@ pub(crate) fn strangers(space: &Space) -> Vec<bool> {
 
 /// Whether a coordinate codes a choice, a bool or anything else of two values.
 fn is_choice(axis: Axis) -> bool {
-    matches!(axis, Axis::OneHot { .. } | Axis::Grid { len: 2 })
+    matches!(axis, Axis::OneHot { .. } | Axis::Category { .. } | Axis::Grid { len: 2 })
 }
 
 /// From the metric's units to those of standardised values.
@@ -385,6 +422,21 @@ mod tests {
         };
         assert_eq!(lengthscales(ModelOptions::paper()), 1);
         assert_eq!(lengthscales(ModelOptions::modern()), 3);
+    }
+
+    #[test]
+    fn hyper_parameters_from_when_every_value_had_a_coordinate_are_those_of_one() {
+        let choice = crate::space::Param::choice("c", (0..100).map(|k| format!("v{k}"))).unwrap();
+        let float = crate::space::Param::float("a", 0.0, 1.0).unwrap();
+        let space = Space::new([crate::space::Module::new("m", [float, choice]).unwrap()]).unwrap();
+        let of = |lengthscales| Hyper { lengthscales, signal_variance: 1.0, noise_variance: 0.1, mean: 0.0 };
+        let mut old = vec![0.5; 101];
+        (1..51).for_each(|d| old[d] = 2.0);
+        let new = hyper_over(&space, &of(old)).lengthscales;
+        assert!(new.len() == 2 && new[0] == 0.5 && (new[1] - 1.0).abs() < 1e-12, "{new:?}");
+        for kept in [vec![0.3], vec![0.3, 0.4], vec![0.3; 7]] {
+            assert_eq!(hyper_over(&space, &of(kept.clone())).lengthscales, kept);
+        }
     }
 
     #[test]

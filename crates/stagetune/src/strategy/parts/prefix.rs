@@ -18,6 +18,7 @@ use rayon::prelude::*;
 
 use super::model::Model;
 use super::state::{Place, StrategyState};
+use super::wide;
 use crate::acquisition::{MaximiseError, Maximiser, Objective, Region, Told};
 use crate::space::{Batch, CostModel, Point, Space, StageSet, Value, Wiring};
 use crate::strategy::{Proposal, StrategyError, View};
@@ -71,7 +72,8 @@ fn gather<'a>(view: &View<'a>, pool: &[&'a Point], most: usize) -> Result<Vec<Pr
     let mut prefixes: Vec<Prefix<'a>> = Vec::new();
     let mut seen: Vec<(StageSet, Vec<&[Value]>)> = Vec::new();
     let tunable = tunable(view.space);
-    for keeps in ways_to_keep(view.space) {
+    let (ways, most) = wide::ways(view.space, ways_to_keep(view.space), most, view.trials.len());
+    for keeps in ways {
         let before = prefixes.len();
         for point in pool {
             if prefixes.len() - before > most {
@@ -144,7 +146,7 @@ pub(crate) fn solve<'a, O: Objective>(
     hints: &Batch,
     effort: &Maximiser,
 ) -> Result<Vec<Candidate<'a>>, StrategyError> {
-    let told = view.told()?;
+    let (told, effort) = (view.told()?, wide::effort(view.space, effort));
     let solved: Vec<Result<Option<Candidate<'a>>, StrategyError>> = prefixes
         .par_iter()
         .map(|prefix| {
@@ -218,6 +220,11 @@ fn pool<'a>(view: &View<'a>, most: usize) -> Vec<&'a Point> {
         pool.extend(best);
     }
     pool
+}
+
+/// Which modules to keep at this trial: of many ways in a wide space a few.
+pub(crate) fn ways(view: &View<'_>) -> Vec<StageSet> {
+    wide::ways(view.space, ways_to_keep(view.space), 1, view.trials.len()).0
 }
 
 /// Which modules to keep: all before one that can change and, where that is more, all that it does not feed.

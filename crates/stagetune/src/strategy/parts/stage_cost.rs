@@ -10,7 +10,8 @@
 use std::ops::Range;
 
 use super::stream::{Purpose, seed_of};
-use crate::space::{Batch, Cost, Space};
+use super::wide;
+use crate::space::{Batch, Cost, Space, StageSet};
 use crate::strategy::{StrategyError, View};
 use crate::surrogate::{Family, Fit, GaussianProcess, OutputScale, SurrogateError};
 use crate::trial::Trial;
@@ -75,11 +76,17 @@ pub(crate) fn need_costs(space: &Space, strategy: &str) -> Result<(), StrategyEr
 impl StageCosts {
     /// What is known at iteration `t`.
     pub(crate) fn of(view: &View<'_>, seed: u64, t: usize) -> Result<Self, StrategyError> {
+        let learned = learned(view);
         let mut known: Vec<Option<(Stage, f64)>> = Vec::new();
         for (m, module) in view.space.modules().iter().enumerate() {
             known.push(match module.cost_kind() {
                 Cost::Given(cost) => Some((Stage::Fixed(cost), cost)),
-                Cost::Measured => measured(view, m, seed_of(seed, Purpose::Costs, (t * 1_009 + m) as u64))?,
+                Cost::Measured => {
+                    let most = learned.as_ref().map_or(MOST_RUNS, |learned| {
+                        if learned.contains(m) { wide::LEARNED_RUNS } else { 0 }
+                    });
+                    measured(view, m, most, seed_of(seed, Purpose::Costs, (t * 1_009 + m) as u64))?
+                }
                 Cost::Unknown => None,
             });
         }
@@ -138,8 +145,31 @@ impl StageCosts {
     }
 }
 
-/// Stage `m` and its mean cost; `None` if it was never measured.
-fn measured(view: &View<'_>, m: usize, seed: u64) -> Result<Option<(Stage, f64)>, StrategyError> {
+/// In a wide space the few stages whose costs vary most, which are learnt; `None` where all are.
+fn learned(view: &View<'_>) -> Option<StageSet> {
+    let stages = view.space.modules().iter().filter(|module| module.cost_kind() == Cost::Measured).count();
+    if stages <= wide::LEARNED || !wide::is_wide(view.space) {
+        return None;
+    }
+    let variance = |m: usize| -> f64 {
+        let costs: Vec<f64> = view.trials.iter().filter_map(|trial| whole_run(trial, m)).collect();
+        let count = costs.len().max(1) as f64;
+        let mean: f64 = costs.iter().map(|cost| cost / count).sum();
+        costs.iter().map(|cost| (cost - mean).powi(2) / count).sum()
+    };
+    let mut order: Vec<(f64, usize)> = (0..view.space.modules().len()).map(|m| (variance(m), m)).collect();
+    // A stable sort: among equals the earlier stage stays first.
+    order.sort_by(|a, b| b.0.total_cmp(&a.0));
+    Some(order.into_iter().take(wide::LEARNED).map(|(_, m)| m).collect())
+}
+
+/// Stage `m` and its mean cost, learnt from so many runs at most; `None` if it was never measured.
+fn measured(
+    view: &View<'_>,
+    m: usize,
+    most: usize,
+    seed: u64,
+) -> Result<Option<(Stage, f64)>, StrategyError> {
     let mut runs: Vec<(&Trial, f64)> =
         view.trials.iter().filter_map(|t| Some((t, whole_run(t, m)?))).collect();
     if runs.is_empty() {
@@ -148,10 +178,10 @@ fn measured(view: &View<'_>, m: usize, seed: u64) -> Result<Option<(Stage, f64)>
     let count = runs.len() as f64;
     let mean: f64 = runs.iter().map(|(_, cost)| cost / count).sum();
     let own = view.space.module_coordinates(m);
-    if runs.len() < LEAST_RUNS || own.is_empty() || mean == 0.0 {
+    if runs.len().min(most) < LEAST_RUNS || own.is_empty() || mean == 0.0 {
         return Ok(Some((Stage::Fixed(mean), mean)));
     }
-    runs.drain(..runs.len().saturating_sub(MOST_RUNS));
+    runs.drain(..runs.len().saturating_sub(most));
     let least = LEAST_COST_SHARE * runs.iter().fold(0.0_f64, |most, (_, cost)| most.max(*cost));
     let (mut x, mut y) = (Batch::new(own.len()), Vec::with_capacity(runs.len()));
     for (trial, cost) in &runs {
@@ -161,7 +191,8 @@ fn measured(view: &View<'_>, m: usize, seed: u64) -> Result<Option<(Stage, f64)>
         y.push(cost.max(least).max(f64::MIN_POSITIVE).ln());
     }
     let scale = OutputScale::of(&y);
-    let fit = Fit { seed, ..Fit::with_priors(Family::Matern52, own.len()) };
+    let categories = view.space.categories().get(own.clone()).unwrap_or_default().to_vec();
+    let fit = Fit { seed, categories, ..Fit::with_priors(Family::Matern52, own.len()) };
     let stage = match fit.run(&x, &scale.standardise_all(&y)) {
         Ok(fitted) => Stage::Learned(Box::new(Learned { gp: fitted.gp, scale, own })),
         // The mean is a model, too.

@@ -2,7 +2,7 @@
 
 use super::explain::{self, COMPARED};
 use super::fresh::settle;
-use super::model::{Explanation, Model, check_hyper};
+use super::model::{Explanation, Model, check_hyper, hyper_over};
 use super::stream::{Purpose, seed_of};
 use crate::acquisition::{Maximiser, Objective, Region};
 use crate::space::{Point, SpaceError, StageSet};
@@ -163,12 +163,12 @@ impl StrategyState {
 
     /// Takes note of a proposal that became a trial.
     pub(crate) fn accept(&mut self, past: &Past<'_>, proposal: &Proposal) -> Result<(), StrategyError> {
-        check_hyper(past.trials(), proposal, past.space().dim())?;
+        check_hyper(past.trials(), proposal, past.space())?;
         if proposal.why.source.is_model() {
             self.iterations += 1;
         }
         if let Some(hyper) = &proposal.hyper {
-            self.hyper = Some(hyper.clone());
+            self.hyper = Some(hyper_over(past.space(), hyper));
         }
         Ok(())
     }
