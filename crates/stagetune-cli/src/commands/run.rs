@@ -38,7 +38,7 @@ pub fn run(args: &RunArgs) -> Done {
         }
     }
     let facts = Facts::of(&pipeline, usize::from(args.workers));
-    let view = progress::choose(&facts, args.common.json, args.quiet);
+    let view = progress::choose(&facts, &pipeline.study.notify, args.common.json, args.quiet);
     let stop = Stop::new();
     let options = OwnerOptions {
         workers: usize::from(args.workers),
@@ -50,7 +50,10 @@ pub fn run(args: &RunArgs) -> Done {
     listen(stop, view.teller())?;
     view.begin(&owner.standing());
     let ended = owner.run();
-    view.end();
+    view.end(&match &ended {
+        Ok(ended) => ended.reached.to_string(),
+        Err(error) => error.to_string(),
+    });
     let ended = ended?;
     if !args.quiet {
         closing(&pipeline, &ended, args)?;

@@ -119,7 +119,7 @@ impl View for Bars {
         });
     }
 
-    fn end(&self) {
+    fn end(&self, _why: &str) {
         self.ended.store(true, Ordering::Relaxed);
         if let Ok(state) = self.state.lock() {
             state.slots.iter().for_each(|slot| slot.bar.finish_and_clear());

@@ -14,7 +14,7 @@ impl View for Json {
         say(&json!({"news": "begun", "standing": standing(now)}));
     }
 
-    fn end(&self) {}
+    fn end(&self, _why: &str) {}
 
     fn teller(&self) -> Box<dyn Fn(&str) + Send + Sync> {
         Box::new(|text| say(&json!({"news": "note", "text": text})))

@@ -45,7 +45,7 @@ impl View for Lines {
         }
     }
 
-    fn end(&self) {}
+    fn end(&self, _why: &str) {}
 
     fn teller(&self) -> Box<dyn Fn(&str) + Send + Sync> {
         Box::new(warn)

@@ -3,6 +3,7 @@
 mod bars;
 mod json;
 mod lines;
+mod notify;
 
 use stagetune_pipeline::file::{Budget, Pipeline, Stage};
 use stagetune_pipeline::ledger::CostUnit;
@@ -33,8 +34,8 @@ pub trait View: Watcher {
     /// The run begins here.
     fn begin(&self, standing: &Standing);
 
-    /// The run has ended.
-    fn end(&self);
+    /// The run has ended, and why.
+    fn end(&self, why: &str);
 
     /// How another thread can say something in between.
     fn teller(&self) -> Box<dyn Fn(&str) + Send + Sync>;
@@ -79,8 +80,13 @@ fn shape(stages: &[Stage]) -> String {
     stages.iter().map(one).collect::<Vec<_>>().join(if is_chain { " → " } else { ", " })
 }
 
-/// The view for where the output goes.
-pub fn choose(facts: &Facts, json: bool, quiet: bool) -> Box<dyn View> {
+/// The view for where the output goes, with the command that is to be run besides.
+pub fn choose(facts: &Facts, notify: &[String], json: bool, quiet: bool) -> Box<dyn View> {
+    let view = of_the_output(facts, json, quiet);
+    if notify.is_empty() { view } else { Box::new(notify::Notifying::new(view, facts, notify.to_vec())) }
+}
+
+fn of_the_output(facts: &Facts, json: bool, quiet: bool) -> Box<dyn View> {
     if json {
         Box::new(json::Json)
     } else if quiet {

@@ -143,3 +143,21 @@ fn a_stage_that_writes_into_what_it_was_given_is_told_so_and_nothing_is_kept_of_
         entries.as_array().unwrap().iter().filter_map(|entry| entry["stage"].as_str()).collect();
     assert!(stages.iter().all(|stage| *stage == "first"), "{stages:?}");
 }
+
+#[test]
+fn a_command_is_run_when_the_study_waits_when_it_finds_a_better_value_and_when_it_ends() {
+    let lab = two_stages("2 min", FULL);
+    let file = fs::read_to_string(lab.root().join("pipeline.toml")).unwrap();
+    let notify = r#"notify = ["sh", "-c", 'echo "$1 of $2: $3" >> ../outside/told', "sh", "{event}", "{study}", "{text}"]
+patience"#;
+    lab.write(&file.replace("patience", notify));
+    let mut child = lab.start(&["run"]);
+    wait_until("the first message", || has_lines(&lab.outside().join("told"), 1));
+    fs::write(lab.outside().join("room"), "").unwrap();
+    assert!(child.wait().unwrap().success());
+    let told = fs::read_to_string(lab.outside().join("told")).unwrap();
+    let lines: Vec<&str> = told.lines().collect();
+    assert!(lines[0].starts_with("waits of two: ") && lines[0].contains("make room"), "{told}");
+    assert!(lines[1].starts_with("best of two: f "), "{told}");
+    assert_eq!(lines[lines.len() - 1], "ended of two: all 4 trials were asked for", "{told}");
+}

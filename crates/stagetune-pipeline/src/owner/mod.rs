@@ -11,6 +11,7 @@
 //! proposed is proposed. Others may append control records meanwhile (a trial withdrawn, a pause, a note); an owner that reads of a newer
 //! owner stops.
 
+mod blame;
 mod book;
 mod control;
 mod definition;

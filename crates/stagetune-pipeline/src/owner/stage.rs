@@ -17,7 +17,7 @@ use crate::clock;
 use crate::executor::{Attempt, Body, Ended, Exit, Refused, Sight, Token, last_lines, read_end};
 use crate::file::{Piece, Stage, StageCost, Unfilled};
 use crate::log::Run;
-use crate::outputs::{self, Claim, Looks, Maker, Output, Permit, PublishError, StageKey};
+use crate::outputs::{self, Claim, Maker, Output, Permit, PublishError, StageKey};
 use crate::text::{LONGEST_REASON, bounded};
 
 /// A stage whose output is there.
@@ -37,7 +37,7 @@ pub(super) enum StageEnd {
 }
 
 /// Lines of a log that are shown when a stage fails.
-const WORDS: usize = 20;
+pub(super) const WORDS: usize = 20;
 
 /// A cost beyond this is a mistake, and sums of such would not be numbers any more.
 const DEAREST: f64 = 1e15;
@@ -52,13 +52,13 @@ const LOOK_AGAIN: Duration = Duration::from_millis(5);
 const LOOK: Duration = Duration::from_millis(50);
 
 /// One stage of one trial at work.
-struct Work<'a> {
-    trial: &'a Proposed,
-    m: usize,
-    stage: &'a Stage,
-    outputs: &'a [Option<Output>],
-    expected: Option<f64>,
-    desk: &'a Desk,
+pub(super) struct Work<'a> {
+    pub(super) trial: &'a Proposed,
+    pub(super) m: usize,
+    pub(super) stage: &'a Stage,
+    pub(super) outputs: &'a [Option<Output>],
+    pub(super) expected: Option<f64>,
+    pub(super) desk: &'a Desk,
 }
 
 /// Attempts so far.
@@ -247,50 +247,6 @@ impl Context<'_> {
             }
             self.show_failure(work, &problem, attempt, true);
         }
-    }
-
-    /// Fails where the world, and not the stage, may be why an attempt ended as it did: an input or an output that it
-    /// was given changed or vanished, or its directory did; for a failed attempt also a full disk. Its directory goes.
-    fn blame_the_world(
-        &self,
-        work: &Work<'_>,
-        dir: &Path,
-        before: &[(String, Looks)],
-        failed: Option<(&str, u32)>,
-    ) -> Result<(), RunError> {
-        let found = self.worlds_fault(work, dir, before, failed);
-        if found.is_err() {
-            self.discard(dir);
-        }
-        found
-    }
-
-    fn worlds_fault(
-        &self,
-        work: &Work<'_>,
-        dir: &Path,
-        before: &[(String, Looks)],
-        failed: Option<(&str, u32)>,
-    ) -> Result<(), RunError> {
-        let stage = work.stage.name.clone();
-        if !dir.is_dir() {
-            return Err(RunError::AttemptRemoved { stage, path: dir.to_owned() });
-        }
-        self.keys.check_since(self.pipeline, work.m, before)?;
-        for above in super::trial::given(work.stage).iter() {
-            let Some(output) = work.outputs.get(above).and_then(Option::as_ref) else { continue };
-            if let Err(problem) = self.outputs.recheck(output) {
-                return Err(RunError::OutputChanged { stage, above: self.stage_name(above), problem });
-            }
-        }
-        let Some((problem, attempt)) = failed else { return Ok(()) };
-        let trial = work.trial.id().index();
-        let words = last_lines(&self.log_path(trial, &stage, attempt), WORDS).unwrap_or_default();
-        if self.options.disk.is_full(dir) || words.iter().any(|line| tells_of_a_full_disk(line)) {
-            let problem = problem.to_owned();
-            return Err(RunError::DiskFull { stage, trial, problem, path: dir.to_owned() });
-        }
-        Ok(())
     }
 
     /// The next attempt of an earlier owner that has an end of its own.
@@ -500,14 +456,6 @@ impl Context<'_> {
         Maker { study: self.identity.clone(), trial: trial.id().index() }
     }
 }
-
-/// Whether a line is what programs say when a disk or a quota is full.
-fn tells_of_a_full_disk(line: &str) -> bool {
-    FULL_DISK.iter().any(|said| line.contains(said))
-}
-
-/// The texts of `ENOSPC` and `EDQUOT`, which programs of every language print.
-const FULL_DISK: [&str; 3] = ["No space left on device", "Disk quota exceeded", "Disc quota exceeded"];
 
 /// How a stage ran that took no time.
 fn now(key: &StageKey) -> Run {
