@@ -1,5 +1,6 @@
 //! The news of a run on a terminal: a bar for the study, a line for each stage at work, and what has happened above them.
 
+use super::aside::Aside;
 use super::lines::{Trials, line, opening, trouble};
 use super::{Facts, View};
 use crate::format::{self, duration, number};
@@ -11,9 +12,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Draws to standard error.
+/// Draws to standard error, aside: a terminal that is held (Ctrl-S) holds up no trial.
 #[derive(Debug)]
 pub struct Bars {
+    drawn: Arc<Drawn>,
+    trials: Mutex<Trials>,
+    aside: Aside,
+}
+
+/// What is on the screen.
+#[derive(Debug)]
+struct Drawn {
     facts: Facts,
     all: MultiProgress,
     study: ProgressBar,
@@ -21,9 +30,16 @@ pub struct Bars {
     ended: Arc<AtomicBool>,
 }
 
+/// What changes on the screen.
+enum Change {
+    Begins { trial: u64, stage: String, attempt: u32, expected: Option<f64> },
+    Ends { trial: u64, stage: String },
+    Stands(Standing),
+    Nothing,
+}
+
 #[derive(Debug, Default)]
 struct State {
-    trials: Trials,
     /// One line for each stage that runs at a time; a line that is free is blank, for lines that come and go leave traces.
     slots: Vec<Slot>,
 }
@@ -52,9 +68,12 @@ impl Bars {
             "{prefix:.bold} {spinner:.green} {msg}"
         }));
         study.set_prefix(safe(&facts.study));
-        Self { facts, all, study, state: Arc::default(), ended: Arc::default() }
+        let drawn = Drawn { facts, all, study, state: Arc::default(), ended: Arc::default() };
+        Self { drawn: Arc::new(drawn), trials: Mutex::default(), aside: Aside::new() }
     }
+}
 
+impl Drawn {
     fn stand(&self, standing: &Standing) {
         if let Some(share) = self.facts.share(standing) {
             self.study.set_position((share * STEPS as f64) as u64);
@@ -102,11 +121,61 @@ impl State {
 
 impl View for Bars {
     fn begin(&self, standing: &Standing) {
+        let (drawn, standing) = (self.drawn.clone(), *standing);
+        self.aside.run(move || drawn.begin(&standing));
+    }
+
+    fn end(&self, _why: &str) {
+        let drawn = self.drawn.clone();
+        self.aside.run(move || drawn.end());
+        self.aside.finish(None);
+    }
+
+    fn teller(&self) -> Box<dyn Fn(&str) + Send + Sync> {
+        let all = self.drawn.all.clone();
+        Box::new(move |text| drop(all.println(safe(text))))
+    }
+}
+
+impl Watcher for Bars {
+    fn see(&self, news: &News<'_>) {
+        let Ok(mut trials) = self.trials.lock() else { return };
+        let trouble = trouble(news);
+        let line = line(&self.drawn.facts, &mut trials, news);
+        let change = change(news);
+        let drawn = self.drawn.clone();
+        self.aside.run(move || drawn.show(trouble, line, change));
+    }
+}
+
+fn change(news: &News<'_>) -> Change {
+    match news {
+        News::StageBegan { trial, stage, attempt, expected } => {
+            let (stage, expected) = ((*stage).to_owned(), *expected);
+            Change::Begins { trial: *trial, stage, attempt: *attempt, expected }
+        }
+        News::StageEnded { trial, row } => Change::Ends { trial: *trial, stage: row.stage.clone() },
+        News::Told { standing, .. } => Change::Stands(*standing),
+        News::BegunWith { .. }
+        | News::OtherOptions { .. }
+        | News::Asked { .. }
+        | News::StageFailed { .. }
+        | News::Damaged { .. }
+        | News::Waits { .. }
+        | News::GoesOn { .. }
+        | News::Control { .. }
+        | News::Reached { .. } => Change::Nothing,
+    }
+}
+
+impl Drawn {
+    fn begin(&self, standing: &Standing) {
         let _ = self.all.println(safe(&opening(&self.facts, standing)));
         self.study.enable_steady_tick(TICK);
         self.stand(standing);
         let (state, ended) = (self.state.clone(), self.ended.clone());
-        std::thread::spawn(move || {
+        // Without a thread the parts that move stand still.
+        let _ = std::thread::Builder::new().spawn(move || {
             while !ended.load(Ordering::Relaxed) {
                 std::thread::sleep(TICK);
                 let Ok(state) = state.lock() else { return };
@@ -119,7 +188,7 @@ impl View for Bars {
         });
     }
 
-    fn end(&self, _why: &str) {
+    fn end(&self) {
         self.ended.store(true, Ordering::Relaxed);
         if let Ok(state) = self.state.lock() {
             state.slots.iter().for_each(|slot| slot.bar.finish_and_clear());
@@ -128,30 +197,23 @@ impl View for Bars {
         let _ = self.all.clear();
     }
 
-    fn teller(&self) -> Box<dyn Fn(&str) + Send + Sync> {
-        let all = self.all.clone();
-        Box::new(move |text| drop(all.println(safe(text))))
-    }
-}
-
-impl Watcher for Bars {
-    fn see(&self, news: &News<'_>) {
-        let Ok(mut state) = self.state.lock() else { return };
-        if let Some(text) = trouble(news) {
+    fn show(&self, trouble: Option<String>, line: Option<String>, change: Change) {
+        if let Some(text) = trouble {
             let _ = self.all.println(safe(&text));
         }
-        if let Some(text) = line(&self.facts, &mut state.trials, news) {
+        if let Some(text) = line {
             // A line that wraps would push the bars out of place.
             let width = usize::from(Term::stderr().size().1);
             let _ = self.all.println(truncate_str(&safe(&text), width.saturating_sub(1), "…"));
         }
-        match news {
-            News::StageBegan { trial, stage, attempt, expected } => {
-                let again = if *attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
-                state.free(*trial, stage);
+        let Ok(mut state) = self.state.lock() else { return };
+        match change {
+            Change::Begins { trial, stage, attempt, expected } => {
+                let again = if attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
+                state.free(trial, &stage);
                 let slot = self.slot(&mut state);
-                slot.shows = Some((*trial, (*stage).to_owned()));
                 slot.bar.set_prefix(safe(&format!("trial {trial} · {stage}{again}")));
+                slot.shows = Some((trial, stage));
                 slot.bar.reset();
                 match expected.filter(|seconds| *seconds >= 0.2) {
                     Some(seconds) => {
@@ -163,17 +225,9 @@ impl Watcher for Bars {
                     None => slot.bar.set_style(style("  {spinner} {prefix:28} {elapsed}")),
                 }
             }
-            News::StageEnded { trial, row } => state.free(*trial, &row.stage),
-            News::Told { standing, .. } => self.stand(standing),
-            News::BegunWith { .. }
-            | News::OtherOptions { .. }
-            | News::Asked { .. }
-            | News::StageFailed { .. }
-            | News::Damaged { .. }
-            | News::Waits { .. }
-            | News::GoesOn { .. }
-            | News::Control { .. }
-            | News::Reached { .. } => {}
+            Change::Ends { trial, stage } => state.free(trial, &stage),
+            Change::Stands(standing) => self.stand(&standing),
+            Change::Nothing => {}
         }
     }
 }

@@ -1,29 +1,42 @@
 //! The news of a run as JSON, one object a line.
 
 use super::View;
+use super::aside::Aside;
 use crate::terminal;
 use serde_json::{Value, json};
 use stagetune_pipeline::owner::{News, Standing, Watcher};
+use std::sync::Arc;
 
 /// Writes to standard output.
-#[derive(Clone, Debug, Default)]
-pub struct Json;
+#[derive(Debug)]
+pub struct Json {
+    aside: Arc<Aside>,
+}
+
+impl Json {
+    pub fn new() -> Self {
+        Self { aside: Arc::new(Aside::new()) }
+    }
+}
 
 impl View for Json {
     fn begin(&self, now: &Standing) {
-        say(&json!({"news": "begun", "standing": standing(now)}));
+        say(&self.aside, &json!({"news": "begun", "standing": standing(now)}));
     }
 
-    fn end(&self, _why: &str) {}
+    fn end(&self, _why: &str) {
+        self.aside.finish(None);
+    }
 
     fn teller(&self) -> Box<dyn Fn(&str) + Send + Sync> {
-        Box::new(|text| say(&json!({"news": "note", "text": text})))
+        let aside = self.aside.clone();
+        Box::new(move |text| say(&aside, &json!({"news": "note", "text": text})))
     }
 }
 
 impl Watcher for Json {
     fn see(&self, news: &News<'_>) {
-        say(&match news {
+        let what = match news {
             News::Asked { trial, why, resumed } => json!({
                 "news": "asked", "trial": trial.id().index(), "why": why, "resumed": resumed,
                 "point": trial.point(),
@@ -57,13 +70,17 @@ impl Watcher for Json {
             }),
             News::Control { event } => json!({"news": "control", "event": event}),
             News::Reached { reason } => json!({"news": "reached", "reason": reason.to_string()}),
-        });
+        };
+        say(&self.aside, &what);
     }
 }
 
-fn say(what: &Value) {
-    // Whoever closed the pipe does not want to know; the study goes on.
-    let _ = terminal::raw(format!("{what}\n").as_bytes());
+fn say(aside: &Aside, what: &Value) {
+    let line = format!("{what}\n");
+    aside.run(move || {
+        // Whoever closed the pipe does not want to know; the study goes on.
+        let _ = terminal::raw(line.as_bytes());
+    });
 }
 
 /// How the study stands, as JSON.

@@ -1,5 +1,6 @@
 //! The news of a run as plain lines, for logs and pipes; and the texts that the bars share.
 
+use super::aside::Aside;
 use super::{Facts, View};
 use crate::format::{self, clean, duration, number};
 use crate::paint::{BAD, FAINT, GOOD, STRONG, WARNING, paint};
@@ -10,7 +11,7 @@ use stagetune::trial::How;
 use stagetune_pipeline::ledger::{StageRow, in_words};
 use stagetune_pipeline::owner::{News, Standing, Watcher};
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// Writes to standard output, warnings and failures to standard error.
 #[derive(Debug)]
@@ -18,6 +19,7 @@ pub struct Lines {
     facts: Facts,
     quiet: bool,
     trials: Mutex<Trials>,
+    aside: Arc<Aside>,
 }
 
 /// What is known of the trials that are running.
@@ -34,21 +36,28 @@ pub struct Running {
 
 impl Lines {
     pub fn new(facts: Facts, quiet: bool) -> Self {
-        Self { facts, quiet, trials: Mutex::default() }
+        Self { facts, quiet, trials: Mutex::default(), aside: Arc::new(Aside::new()) }
     }
 }
 
 impl View for Lines {
     fn begin(&self, standing: &Standing) {
         if !self.quiet {
-            say(&opening(&self.facts, standing));
+            let opening = opening(&self.facts, standing);
+            self.aside.run(move || say(&opening));
         }
     }
 
-    fn end(&self, _why: &str) {}
+    fn end(&self, _why: &str) {
+        self.aside.finish(None);
+    }
 
     fn teller(&self) -> Box<dyn Fn(&str) + Send + Sync> {
-        Box::new(warn)
+        let aside = self.aside.clone();
+        Box::new(move |text| {
+            let text = text.to_owned();
+            aside.run(move || warn(&text));
+        })
     }
 }
 
@@ -56,12 +65,12 @@ impl Watcher for Lines {
     fn see(&self, news: &News<'_>) {
         let Ok(mut trials) = self.trials.lock() else { return };
         if let Some(trouble) = trouble(news) {
-            warn(&trouble);
+            self.aside.run(move || warn(&trouble));
         }
         if let Some(line) = line(&self.facts, &mut trials, news)
             && !self.quiet
         {
-            say(&line);
+            self.aside.run(move || say(&line));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! How a run shows itself: bars on a terminal, plain lines elsewhere, JSON for programs.
 
+mod aside;
 mod bars;
 mod json;
 mod lines;
@@ -88,7 +89,7 @@ pub fn choose(facts: &Facts, notify: &[String], json: bool, quiet: bool) -> Box<
 
 fn of_the_output(facts: &Facts, json: bool, quiet: bool) -> Box<dyn View> {
     if json {
-        Box::new(json::Json)
+        Box::new(json::Json::new())
     } else if quiet {
         Box::new(lines::Lines::new(facts.clone(), true))
     } else if std::io::stderr().is_terminal() && std::io::stdout().is_terminal() {

@@ -1,11 +1,12 @@
 //! The study's `notify` command: run when the study waits, when it ends, and when it finds a new best value.
 
+use super::aside::Aside;
 use super::{Facts, View};
 use crate::format::number;
 use stagetune_pipeline::owner::{News, Standing, Watcher};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long one command may take; a message is sent in less.
@@ -21,45 +22,29 @@ const LOOK: Duration = Duration::from_millis(20);
 pub struct Notifying {
     view: Box<dyn View>,
     facts: Facts,
-    /// To the thread that runs commands; dropped at the end.
-    messages: Mutex<Option<Sender<Message>>>,
-    ended: Mutex<Receiver<()>>,
-}
-
-/// What there is to say.
-struct Message {
-    event: &'static str,
-    text: String,
+    argv: Vec<String>,
+    aside: Aside,
+    /// Whether a command has failed: that is said once.
+    has_failed: Arc<AtomicBool>,
 }
 
 impl Notifying {
     /// `argv` is not empty. `{event}`, `{study}` and `{text}` in it are filled in for every message.
     pub fn new(view: Box<dyn View>, facts: &Facts, argv: Vec<String>) -> Self {
-        let (messages, inbox) = mpsc::channel::<Message>();
-        let (over, ended) = mpsc::channel();
-        let (study, say) = (facts.study.clone(), view.teller());
-        // Without a thread nobody is told, and the study goes on.
-        let _ = std::thread::Builder::new().spawn(move || {
-            let mut has_failed = false;
-            for message in inbox {
-                if let Err(problem) = run(&argv, &study, &message)
-                    && !has_failed
-                {
-                    has_failed = true;
-                    say(&format!("the command of `notify` {problem}; the study goes on"));
-                }
-            }
-            let _ = over.send(());
-        });
-        Self { view, facts: facts.clone(), messages: Mutex::new(Some(messages)), ended: Mutex::new(ended) }
+        Self { view, facts: facts.clone(), argv, aside: Aside::new(), has_failed: Arc::default() }
     }
 
-    fn tell(&self, event: &'static str, text: String) {
-        if let Ok(messages) = self.messages.lock()
-            && let Some(messages) = messages.as_ref()
-        {
-            let _ = messages.send(Message { event, text });
-        }
+    fn tell(&self, event: &'static str, text: &str) {
+        let argv: Vec<String> =
+            self.argv.iter().map(|argument| fill(argument, event, &self.facts.study, text)).collect();
+        let (say, has_failed) = (self.view.teller(), self.has_failed.clone());
+        self.aside.run(move || {
+            if let Err(problem) = run(&argv)
+                && !has_failed.swap(true, Ordering::Relaxed)
+            {
+                say(&format!("the command of `notify` {problem}; the study goes on"));
+            }
+        });
     }
 }
 
@@ -67,9 +52,9 @@ impl Watcher for Notifying {
     fn see(&self, news: &News<'_>) {
         self.view.see(news);
         match news {
-            News::Waits { problem, .. } => self.tell("waits", (*problem).to_owned()),
+            News::Waits { problem, .. } => self.tell("waits", problem),
             News::Told { trial, value: Some(value), improved: true, .. } => {
-                self.tell("best", format!("{} {} in trial {trial}", self.facts.metric, number(*value)));
+                self.tell("best", &format!("{} {} in trial {trial}", self.facts.metric, number(*value)));
             }
             News::Told { .. }
             | News::BegunWith { .. }
@@ -92,16 +77,9 @@ impl View for Notifying {
     }
 
     fn end(&self, why: &str) {
+        self.tell("ended", why);
+        self.aside.finish(Some(LAST));
         self.view.end(why);
-        self.tell("ended", why.to_owned());
-        if let Ok(mut messages) = self.messages.lock() {
-            *messages = None;
-        }
-        if let Ok(ended) = self.ended.lock() {
-            match ended.recv_timeout(LAST) {
-                Ok(()) | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
-            }
-        }
     }
 
     fn teller(&self) -> Box<dyn Fn(&str) + Send + Sync> {
@@ -109,11 +87,9 @@ impl View for Notifying {
     }
 }
 
-/// Runs the command for one message; what went wrong.
-fn run(argv: &[String], study: &str, message: &Message) -> Result<(), String> {
-    let fill = |argument: &String| fill(argument, message.event, study, &message.text);
-    let filled: Vec<String> = argv.iter().map(fill).collect();
-    let Some((program, arguments)) = filled.split_first() else { return Ok(()) };
+/// Runs a command; what went wrong.
+fn run(argv: &[String]) -> Result<(), String> {
+    let Some((program, arguments)) = argv.split_first() else { return Ok(()) };
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|error| format!("cannot be started: {error}"))?;

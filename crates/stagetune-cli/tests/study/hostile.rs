@@ -124,6 +124,25 @@ fn nobody_listening_does_not_end_or_hang_a_study() {
 }
 
 #[test]
+fn a_study_goes_on_while_nobody_reads_what_it_prints() {
+    let lab = one_stage(r#"echo "{{\"f\": $3}}" > "$2/result.json""#, "");
+    let file = std::fs::read_to_string(lab.root().join("pipeline.toml")).unwrap();
+    // Far more than a pipe holds.
+    lab.write(&file.replace("trials = 12", "trials = 400"));
+    let mut child =
+        lab.command(&["run", "--json"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let unread = child.stdout.take().unwrap();
+    wait_until("the end of the study", || {
+        lab.stagetune(&["status", "--json"]).status.success()
+            && lab.json(&["status", "--json"])["observed"] == 400
+    });
+    // Whoever reads late misses nothing.
+    let told = std::io::read_to_string(unread).unwrap().matches("\"news\":\"told\"").count();
+    assert_eq!(told, 400);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
 fn a_log_that_cannot_be_written_ends_the_run_and_not_the_trial() {
     let script = r#"echo run >> ../outside/begun; rm -rf .stagetune/logs; touch .stagetune/logs
 echo "{{\"f\": 1}}" > "$2/result.json""#;
