@@ -70,7 +70,7 @@ pub enum Command {
     Report(ReportArgs),
     /// Leave trials out, as if they had never been: nothing is learned from them. What ran stays charged and reusable.
     #[command(
-        after_help = "Examples:\n  stagetune forget 12\n  stagetune forget 12 13 --because \"the disk was full\""
+        after_help = "Examples:\n  stagetune forget 12\n  stagetune forget 12 13 --because \"the disk was full\"\n\nThe budget of trials counts them all the same; `stagetune rerun` tries their settings once more."
     )]
     Forget(ForgetArgs),
     /// Run trials once more with the same settings, in place of what came of them.

@@ -132,6 +132,15 @@ impl Disk {
         self.rename(&beside, path)
     }
 
+    /// Writes over the beginning of a file and cuts it there: room that the file has already is enough.
+    pub fn overwrite(&self, path: &Path, bytes: &[u8]) -> Result<(), DiskError> {
+        self.change("write", path, || {
+            let mut file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+            file.write_all(bytes)?;
+            file.set_len(bytes.len() as u64)
+        })
+    }
+
     /// Writes a file that is not there yet; on the disk itself before this returns, if it is to be synced.
     pub fn write_new(&self, path: &Path, bytes: &[u8], synced: bool) -> Result<(), DiskError> {
         self.change("write", path, || {

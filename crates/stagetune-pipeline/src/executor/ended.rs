@@ -112,11 +112,24 @@ pub fn read_end(dir: &Path) -> Result<Option<Ended>, EndError> {
     }
 }
 
+/// The file that keeps room for an end, so that it can be written when the attempt itself has filled the disk.
+const ROOM: &str = "ended.new";
+
+/// How much room an end has; nearly all need less.
+const ROOM_BYTES: usize = 1024;
+
+/// Keeps room for the end of the attempt in a directory.
+pub(super) fn keep_room(dir: &Path, disk: &Disk) -> Result<(), DiskError> {
+    disk.write(&dir.join(ROOM), &[b' '; ROOM_BYTES])
+}
+
 /// Leaves the end of the attempt in a directory, beside its place first and then renamed to it.
 pub fn write_end(dir: &Path, ended: &Ended, disk: &Disk) -> Result<(), DiskError> {
     // Texts and numbers only: it cannot fail.
     let text = serde_json::to_vec(ended).unwrap_or_default();
-    disk.replace(&dir.join("ended.json"), &text)
+    let beside = dir.join(ROOM);
+    disk.overwrite(&beside, &text)?;
+    disk.rename(&beside, &dir.join("ended.json"))
 }
 
 #[cfg(test)]

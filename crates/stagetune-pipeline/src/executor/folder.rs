@@ -54,6 +54,7 @@ pub(super) fn prepare(dir: &Path, disk: &Disk) -> Result<Prepared, Refused> {
         doing: format!("write {}", dir.join("began").display()),
         source,
     })?;
+    super::ended::keep_room(dir, disk)?;
     // What an attempt left that was lost is nobody's output.
     disk.remove_dir(&dir.join("out"))?;
     disk.make_new_dir(&dir.join("out"))?;
@@ -123,7 +124,9 @@ pub fn sweep(
             swept.removed += 1;
             continue;
         }
-        if token.as_ref().is_ok_and(|token| keep.contains(token)) {
+        // What is needed of an attempt is its end: one that was lost has none, and may fill the disk.
+        let has_end = dir.join("ended.json").exists();
+        if has_end && token.as_ref().is_ok_and(|token| keep.contains(token)) {
             continue;
         }
         if !is_ours || said(&dir, "host").as_deref() != Some(host::name()) {

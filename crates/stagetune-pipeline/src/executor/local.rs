@@ -175,7 +175,9 @@ impl Local {
             let mut state = State::Ended;
             if !dir.join("ended.json").exists() {
                 left::end(&dir);
-                if status.is_ok_and(|status| status.code() == Some(i32::from(CANNOT_WRITE))) {
+                let unwritten = status.is_ok_and(|status| status.code() == Some(i32::from(CANNOT_WRITE)));
+                // Where the directory is gone, that says enough.
+                if unwritten && dir.is_dir() {
                     let problem = "is the disk full? Make room, and run the same command again";
                     state = State::Unwritten(format!("{}: {problem}", dir.join("ended.json").display()));
                 }
@@ -245,13 +247,16 @@ impl Executor for Local {
 
     fn look(&self, tokens: &[Token]) -> Result<BTreeMap<Token, Sight>, NoIdea> {
         let mut seen = BTreeMap::new();
-        let attempts = self.shared.lock();
+        let mut attempts = self.shared.lock();
         for token in tokens {
-            let sight = match attempts.get(token) {
+            let sight = match attempts.get_mut(token) {
                 Some(State::Starting | State::Running(_)) => Sight::Running,
                 Some(State::Ended) => Sight::Gone,
                 Some(State::Unwritten(problem)) => {
-                    return Err(NoIdea::Unwritten { token: token.clone(), problem: problem.clone() });
+                    // Said once: then it is lost, and whoever asks again may run the stage again.
+                    let problem = std::mem::take(problem);
+                    attempts.insert(token.clone(), State::Ended);
+                    return Err(NoIdea::Unwritten { token: token.clone(), problem });
                 }
                 None => {
                     let dir = self.options.attempts.join(token.as_str());

@@ -62,6 +62,10 @@ pub fn supervise() -> ExitCode {
         if write_end(Path::new(&order.attempt), &ended, &disk).is_ok() {
             return ExitCode::SUCCESS;
         }
+        // Somebody removed it: nobody will look there.
+        if !Path::new(&order.attempt).is_dir() {
+            break;
+        }
         std::thread::sleep(Duration::from_secs(1));
     }
     ExitCode::from(CANNOT_WRITE)

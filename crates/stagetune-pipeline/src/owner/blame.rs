@@ -9,6 +9,17 @@ use super::trial::given;
 use crate::executor::last_lines;
 use crate::outputs::Looks;
 
+/// An attempt that failed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Failed<'a> {
+    /// How.
+    pub(super) problem: &'a str,
+    /// Its number, from 1.
+    pub(super) attempt: u32,
+    /// When it began, in seconds since 1970.
+    pub(super) began: f64,
+}
+
 impl Context<'_> {
     /// Fails where the world, and not the stage, may be why an attempt ended as it did: an input or an output that it
     /// was given changed or vanished, or its directory did; for a failed attempt also a full disk. Its directory goes.
@@ -17,7 +28,7 @@ impl Context<'_> {
         work: &Work<'_>,
         dir: &Path,
         before: &[(String, Looks)],
-        failed: Option<(&str, u32)>,
+        failed: Option<Failed<'_>>,
     ) -> Result<(), RunError> {
         let found = self.worlds_fault(work, dir, before, failed);
         if found.is_err() {
@@ -31,7 +42,7 @@ impl Context<'_> {
         work: &Work<'_>,
         dir: &Path,
         before: &[(String, Looks)],
-        failed: Option<(&str, u32)>,
+        failed: Option<Failed<'_>>,
     ) -> Result<(), RunError> {
         let stage = work.stage.name.clone();
         if !dir.is_dir() {
@@ -44,15 +55,26 @@ impl Context<'_> {
                 return Err(RunError::OutputChanged { stage, above: self.stage_name(above), problem });
             }
         }
-        let Some((problem, attempt)) = failed else { return Ok(()) };
+        let Some(Failed { problem, attempt, began }) = failed else { return Ok(()) };
         let trial = work.trial.id().index();
         let words = last_lines(&self.log_path(trial, &stage, attempt), WORDS).unwrap_or_default();
-        if self.options.disk.is_full(dir) || words.iter().any(|line| tells_of_a_full_disk(line)) {
-            let problem = problem.to_owned();
-            return Err(RunError::DiskFull { stage, trial, problem, path: dir.to_owned() });
+        if let Some(line) = words.iter().find(|line| tells_of_no_process(line)) {
+            return Err(RunError::NoRoom { stage, problem: format!("it {problem}: {}", line.trim()) });
+        }
+        // Where several attempts fill a disk together, the first that ends makes room before the others are looked at.
+        let was_full = self.patience.disk_was_full_since(began);
+        if was_full || self.options.disk.is_full(dir) || words.iter().any(|line| tells_of_a_full_disk(line)) {
+            self.patience.note_full_disk();
+            let (problem, path) = (problem.to_owned(), self.state.path().to_owned());
+            return Err(RunError::DiskFull { stage, trial, problem, path });
         }
         Ok(())
     }
+}
+
+/// Whether a line is what shells and programs say when the system has no process left for them.
+fn tells_of_no_process(line: &str) -> bool {
+    line.contains("Cannot fork") || line.contains("fork") && line.contains("Resource temporarily unavailable")
 }
 
 /// Whether a line is what programs say when a disk or a quota is full.

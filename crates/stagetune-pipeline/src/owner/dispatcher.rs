@@ -136,6 +136,10 @@ impl Dispatcher {
 
     /// The first error is the one to tell; what follows from it is not.
     fn fail(&mut self, context: &Context<'_>, error: RunError) {
+        let error = match error {
+            RunError::Journal(log) if log.is_of_the_world() => context.lost_patience(RunError::Journal(log)),
+            error => error,
+        };
         self.failure.get_or_insert(error);
         context.options.stop.now();
     }

@@ -59,7 +59,7 @@ pub enum RunError {
     },
     /// An input changed while the study ran.
     #[error(
-        "the input `{input}` of stage `{stage}` changed while the study ran, so that results cannot be compared any more; restore it and run again, or begin a study of another name"
+        "the input `{input}` of stage `{stage}` changed while the study ran, so that results cannot be compared any more; restore it, and the trial goes on, or begin a study of another name"
     )]
     InputChanged {
         /// The stage.
@@ -91,7 +91,7 @@ pub enum RunError {
     },
     /// A stage failed while there was no room on the disk.
     #[error(
-        "stage `{stage}` {problem} while the disk was full: {}; make room, and it runs again by itself; where the trial's own settings need more than there is, `stagetune forget {trial}` leaves it out", .path.display()
+        "stage `{stage}` {problem} while the disk of {} was full; make room, and it runs again by itself; where the trial's own settings need more than there is, `stagetune forget {trial}` leaves it out", .path.display()
     )]
     DiskFull {
         /// The stage.
@@ -125,7 +125,7 @@ pub enum RunError {
         problem: Box<RunError>,
     },
     /// The system has no room for a process or its log.
-    #[error("stage `{stage}` cannot be started: {problem}; its trial goes on with the next run")]
+    #[error("stage `{stage}` cannot be run: {problem}")]
     NoRoom {
         /// The stage.
         stage: String,
@@ -134,7 +134,7 @@ pub enum RunError {
     },
     /// An attempt that is gone without a trace.
     #[error(
-        "stage `{stage}` is gone without a trace (attempt {token}): its supervisor was killed; run the same command again, and the stage runs again"
+        "stage `{stage}` is gone without a trace (attempt {token}): its supervisor was killed; the stage runs again"
     )]
     Lost {
         /// The stage.

@@ -75,9 +75,11 @@ impl Live {
         let Ok(mut running) = self.running.lock() else { return };
         let now = Now { running: running.stages.clone(), waiting };
         if now != running.written {
-            // Only a courtesy to lookers-on: the study does not depend on it.
-            let _ = self.disk.replace(&self.path, &serde_json::to_vec(&now).unwrap_or_default());
-            running.written = now;
+            // Only a courtesy to lookers-on: the study does not depend on it. Where it fails it is tried again.
+            let written = self.disk.replace(&self.path, &serde_json::to_vec(&now).unwrap_or_default());
+            if written.is_ok() {
+                running.written = now;
+            }
         }
     }
 

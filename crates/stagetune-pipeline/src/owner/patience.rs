@@ -42,6 +42,8 @@ pub struct Waiting {
 pub(super) struct Patience {
     limit: Duration,
     waiting: Mutex<BTreeMap<Option<u64>, Wait>>,
+    /// When the disk was last seen full, in seconds since 1970.
+    full: Mutex<Option<f64>>,
 }
 
 #[derive(Clone, Debug)]
@@ -67,12 +69,22 @@ pub(super) enum Then {
 
 impl Patience {
     pub(super) fn new(limit: Duration) -> Self {
-        Self { limit, waiting: Mutex::default() }
+        Self { limit, waiting: Mutex::default(), full: Mutex::default() }
     }
 
     /// Whether anything waits: then no new trial begins.
     pub(super) fn is_tried(&self) -> bool {
         self.lock().values().any(|wait| !wait.trying)
+    }
+
+    /// The disk is full at this moment.
+    pub(super) fn note_full_disk(&self) {
+        *self.full.lock().unwrap_or_else(PoisonError::into_inner) = Some(clock::now());
+    }
+
+    /// Whether the disk was seen full at that moment or later.
+    pub(super) fn disk_was_full_since(&self, moment: f64) -> bool {
+        self.full.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|full| full >= moment)
     }
 
     /// All that is waited for.
@@ -96,7 +108,8 @@ impl Context<'_> {
         let (wait, is_news) = {
             let mut waiting = self.patience.lock();
             let known = waiting.get(&trial).cloned();
-            let is_news = known.as_ref().is_none_or(|known| known.problem != problem);
+            let is_same = |known: &Wait| without_attempt(&known.problem) == without_attempt(problem);
+            let is_news = !known.as_ref().is_some_and(is_same);
             let mut wait = known.unwrap_or_else(|| Wait {
                 began: Instant::now(),
                 since: clock::now(),
@@ -115,6 +128,7 @@ impl Context<'_> {
         if left.is_zero() {
             return Then::End;
         }
+        self.live.write(self.patience.list());
         if is_news {
             self.watcher.see(&News::Waits { trial, problem, left });
         }
@@ -146,5 +160,34 @@ impl Context<'_> {
             return error;
         }
         RunError::PatienceOver { waited: self.patience.limit, problem: Box::new(error) }
+    }
+}
+
+/// A problem without the names of attempts and of outputs on their way, of which each has its own: the same trouble is
+/// told once.
+fn without_attempt(problem: &str) -> String {
+    let end = |c: char| matches!(c, '/' | ':' | ' ' | ')' | ',' | ';');
+    let parts = problem.split("attempts/").flat_map(|part| part.split("attempt "));
+    let mut parts = parts.flat_map(|part| part.split(".stagetune/tmp/"));
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out.push_str(part.find(end).and_then(|at| part.get(at..)).unwrap_or_default());
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_trouble_of_another_attempt_is_no_news() {
+        let full = |token: &str| format!("cannot write /s/.stagetune/attempts/{token}/out: no space");
+        assert_eq!(without_attempt(&full("a.1")), without_attempt(&full("b.2")));
+        assert_ne!(without_attempt(&full("a.1")), without_attempt("cannot write /s/other: no space"));
+        let moved = |name: &str| format!("cannot write /s/.stagetune/tmp/{name}/entry.json: no space");
+        assert_eq!(without_attempt(&moved("k.h.1-8")), without_attempt(&moved("k.h.1-9")));
+        let lost = |token: &str| format!("gone (attempt {token}): killed");
+        assert_eq!(without_attempt(&lost("a.1")), without_attempt(&lost("b.2")));
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use stagetune::trial::{How, Proposed, StageReport};
 
+use super::blame::Failed;
 use super::desk::{Answer, Desk, StageDone};
 use super::error::RunError;
 use super::live::RunningStage;
@@ -218,7 +219,12 @@ impl Context<'_> {
                 }
                 exit => match exit.problem() {
                     Some(problem) => {
-                        self.blame_the_world(work, &dir, &before, Some((&problem, attempt)))?;
+                        self.blame_the_world(
+                            work,
+                            &dir,
+                            &before,
+                            Some(Failed { problem: &problem, attempt, began: ended.began }),
+                        )?;
                         problem
                     }
                     None => match self.outcome(work, &out, tries.seconds) {
@@ -235,7 +241,12 @@ impl Context<'_> {
                             }
                         }
                         Err(problem) => {
-                            self.blame_the_world(work, &dir, &before, Some((&problem, attempt)))?;
+                            self.blame_the_world(
+                                work,
+                                &dir,
+                                &before,
+                                Some(Failed { problem: &problem, attempt, began: ended.began }),
+                            )?;
                             problem
                         }
                     },
@@ -329,6 +340,9 @@ impl Context<'_> {
         }
         match read_end(&dir)? {
             Some(ended) => Ok(Some((dir, ended))),
+            None if !dir.is_dir() => {
+                Err(RunError::AttemptRemoved { stage: work.stage.name.clone(), path: dir })
+            }
             None => Err(RunError::Lost { stage: work.stage.name.clone(), token: token.to_string() }),
         }
     }
