@@ -7,6 +7,7 @@
 //! ```text
 //! .stagetune/attempts/<token>/out/         fresh and empty when the attempt starts: its {out}
 //! .stagetune/attempts/<token>/began        host, owner and process group; locked for as long as it runs
+//! .stagetune/attempts/<token>/ended.new    room for how it ends, so that a disk that it fills does not hide its end
 //! .stagetune/attempts/<token>/ended.json   how it ended; there as a whole or not at all
 //! ```
 //!
