@@ -133,11 +133,13 @@ cat "$3/v" > /dev/null || exit 3"#,
 
 #[test]
 fn a_stage_that_writes_into_what_it_was_given_is_told_so_and_nothing_is_kept_of_it() {
-    let lab = two_stages("300 ms", r#"chmod u+w "$3" "$3/v"; echo more >> "$3/v""#);
+    let lab = two_stages("2 min", r#"chmod u+w "$3" "$3/v"; echo more >> "$3/v""#);
     let output = lab.stagetune(&["run"]);
     assert_eq!(output.status.code(), Some(10), "{}", text(&output.stderr));
     let error = text(&output.stderr);
     assert!(error.contains("let it work on a copy") && error.contains("`first`"), "{error}");
+    // The stage above ran again twice, not until patience was over.
+    assert_eq!(lab.runs()["first"], 3);
     let entries = lab.json(&["cache", "ls", "--json"]);
     let stages: Vec<&str> =
         entries.as_array().unwrap().iter().filter_map(|entry| entry["stage"].as_str()).collect();

@@ -137,7 +137,9 @@ impl Dispatcher {
     /// The first error is the one to tell; what follows from it is not.
     fn fail(&mut self, context: &Context<'_>, error: RunError) {
         let error = match error {
-            RunError::Journal(log) if log.is_of_the_world() => context.lost_patience(RunError::Journal(log)),
+            RunError::Journal(log) if log.is_of_the_world() => {
+                context.lost_patience(None, RunError::Journal(log))
+            }
             error => error,
         };
         self.failure.get_or_insert(error);

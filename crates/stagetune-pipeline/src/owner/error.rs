@@ -115,7 +115,7 @@ pub enum RunError {
     },
     /// A fault of the world lasted for longer than the study's patience.
     #[error(
-        "{problem}\nwaited {} s for it (`patience`); the trial is still open: mend it, and the same command continues",
+        "{problem}\nwaited {:.1} s for it (`patience`); the trial is still open: mend it, and the same command continues",
         waited.as_secs_f64()
     )]
     PatienceOver {

@@ -153,13 +153,14 @@ impl Context<'_> {
         }
     }
 
-    /// Why a run ends whose patience is over.
-    pub(super) fn lost_patience(&self, error: RunError) -> RunError {
+    /// Why a run ends whose patience with a trial, or with the journal, is over.
+    pub(super) fn lost_patience(&self, trial: Option<u64>, error: RunError) -> RunError {
         // Without patience nobody has waited.
         if self.patience.limit.is_zero() {
             return error;
         }
-        RunError::PatienceOver { waited: self.patience.limit, problem: Box::new(error) }
+        let waited = self.patience.lock().get(&trial).map(|wait| wait.began.elapsed());
+        RunError::PatienceOver { waited: waited.unwrap_or_default(), problem: Box::new(error) }
     }
 }
 

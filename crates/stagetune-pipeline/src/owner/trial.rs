@@ -16,6 +16,10 @@ use super::stage::{Made, StageEnd};
 use crate::file::{Piece, Stage};
 use crate::outputs::{Output, StageKey};
 
+/// How often an output that a stage was given may change under it before it is taken for the stage's own doing. Each
+/// time the stage above runs again, which may be the dear one.
+const MOST_SPOILED: u32 = 2;
+
 /// How far a trial has come.
 struct Progress {
     trial: Proposed,
@@ -52,7 +56,7 @@ impl Context<'_> {
     ) -> Result<Option<End>, RunError> {
         let mut progress = self.begin_trial(trial, reported);
         let number = trial.id().index();
-        let mut before = progress.done.len();
+        let (mut before, mut spoiled) = (progress.done.len(), 0);
         loop {
             let error = match self.try_trial(&mut progress, &expected, desk) {
                 Err(error) if error.is_of_the_world() => error,
@@ -65,6 +69,10 @@ impl Context<'_> {
                 before = progress.done.len();
                 self.goes_on(Some(number));
             }
+            spoiled += u32::from(matches!(error, RunError::OutputChanged { .. }));
+            if spoiled > MOST_SPOILED {
+                return Err(self.lost_patience(Some(number), error));
+            }
             match self.wait(Some(number), &error.to_string()) {
                 Then::Again => {
                     progress.start_over();
@@ -72,7 +80,7 @@ impl Context<'_> {
                     let _ = self.state.make(&self.pipeline.study.name, &self.options.disk);
                 }
                 Then::Stop => return Ok(None),
-                Then::End => return Err(self.lost_patience(error)),
+                Then::End => return Err(self.lost_patience(Some(number), error)),
             }
         }
     }
