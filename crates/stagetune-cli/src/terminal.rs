@@ -1,7 +1,9 @@
-//! What people read, on its way out: text from outside is data there, and only styles of this program steer a terminal.
+//! What people read, on its way out: text from outside is data there, and only styles of this
+//! program steer a terminal.
 //!
-//! Everything for people goes through [`say`], [`warn`] or [`safe`], where every letter that steers is escaped, wherever it comes from.
-//! Styles carry a mark that nobody outside can know, so that they stay.
+//! Everything for people goes through [`say`], [`warn`] or [`safe`], where every letter that steers
+//! is escaped, wherever it comes from. Styles carry a mark that nobody outside can know, so that
+//! they stay.
 
 use anstyle::Style;
 use stagetune_pipeline::text::push_escaped;
@@ -20,7 +22,8 @@ pub fn styled(style: Style, text: impl Display) -> String {
     format!("{}{text}{}", marked(style.to_string()), marked(format!("{style:#}")))
 }
 
-/// A text as a terminal may have it: line feeds, tabs and our styles as they are, all else that steers escaped.
+/// A text as a terminal may have it: line feeds, tabs and our styles as they are, all else that
+/// steers escaped.
 pub fn safe(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (at, part) in text.split(MARK.as_str()).enumerate() {

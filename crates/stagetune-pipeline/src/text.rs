@@ -1,12 +1,13 @@
-//! Text from outside (keys, names, paths, words of stages) is data: what steers a terminal is escaped, what is long is cut.
+//! Text from outside (keys, names, paths, words of stages) is data: what steers a terminal is
+//! escaped, what is long is cut.
 
 use std::fmt::Write;
 
 /// The longest reason that goes into a log, in letters.
 pub const LONGEST_REASON: usize = 2_000;
 
-/// Whether a letter steers whatever shows it, or cannot be seen: control characters, line separators, marks that turn the direction of
-/// the text, letters without width, invisible tags.
+/// Whether a letter steers whatever shows it, or cannot be seen: control characters, line
+/// separators, marks that turn the direction of the text, letters without width, invisible tags.
 pub fn steers(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,

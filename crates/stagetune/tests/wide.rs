@@ -1,4 +1,5 @@
-//! Wide spaces: large choices take one coordinate, and what is proposed and foreseen does not depend on threads or on how much there is.
+//! Wide spaces: large choices take one coordinate, and what is proposed and foreseen does not
+//! depend on threads or on how much there is.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests stand outside of what clippy takes for a test")]
 

@@ -1,5 +1,6 @@
-//! `stagetune forget`, `rerun`, `pause`, `resume` and `note`: what can be said to a study without owning it, whether it
-//! runs or not. Each appends to the log; nothing that stands there is ever changed.
+//! `stagetune forget`, `rerun`, `pause`, `resume` and `note`: what can be said to a study without
+//! owning it, whether it runs or not. Each appends to the log; nothing that stands there is ever
+//! changed.
 
 use super::{Done, ledger_of, print, print_json};
 use crate::cli::{ControlArgs, ForgetArgs, NoteArgs, RerunArgs, WordsArgs};

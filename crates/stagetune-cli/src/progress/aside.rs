@@ -1,5 +1,5 @@
-//! A thread for what may take its time: a run never waits for a terminal that is held, a full pipe, or a message that
-//! is being sent.
+//! A thread for what may take its time: a run never waits for a terminal that is held, a full pipe,
+//! or a message that is being sent.
 
 use std::fmt;
 use std::sync::Mutex;

@@ -1,4 +1,5 @@
-//! The study's `notify` command: run when the study waits, when it ends, and when it finds a new best value.
+//! The study's `notify` command: run when the study waits, when it ends, and when it finds a new
+//! best value.
 
 use super::aside::Aside;
 use super::{Facts, View};
@@ -29,7 +30,8 @@ pub struct Notifying {
 }
 
 impl Notifying {
-    /// `argv` is not empty. `{event}`, `{study}` and `{text}` in it are filled in for every message.
+    /// `argv` is not empty. `{event}`, `{study}` and `{text}` in it are filled in for every
+    /// message.
     pub fn new(view: Box<dyn View>, facts: &Facts, argv: Vec<String>) -> Self {
         Self { view, facts: facts.clone(), argv, aside: Aside::new(), has_failed: Arc::default() }
     }

@@ -24,7 +24,8 @@ x = {{ int = [0, 30] }}
     ))
 }
 
-/// What no text for people may hold: escapes, control characters, marks that turn the direction or have no width.
+/// What no text for people may hold: escapes, control characters, marks that turn the direction or
+/// have no width.
 fn steers(text: &str) -> bool {
     text.chars().any(|c| {
         (c.is_control() && !matches!(c, '\n' | '\t'))

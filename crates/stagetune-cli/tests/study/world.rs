@@ -1,4 +1,5 @@
-//! Faults of the world are waited for, and are no results: full disks, inputs and outputs that change or vanish.
+//! Faults of the world are waited for, and are no results: full disks, inputs and outputs that
+//! change or vanish.
 
 use crate::harness::{Lab, has_lines, text, wait_until};
 use std::fs;

@@ -1,8 +1,10 @@
-//! The log of an attempt: the command writes into the file itself, and of a long log only the beginning and the end are kept.
+//! The log of an attempt: the command writes into the file itself, and of a long log only the
+//! beginning and the end are kept.
 //!
-//! Nothing is copied while a command runs. Its log is looked at from time to time; where it has outgrown its limit, the system takes
-//! back what the middle occupies (Linux; a log that is written faster than it is looked at may be larger for a moment). When the command
-//! has ended, a log above the limit is written anew without its middle.
+//! Nothing is copied while a command runs. Its log is looked at from time to time; where it has
+//! outgrown its limit, the system takes back what the middle occupies (Linux; a log that is written
+//! faster than it is looked at may be larger for a moment). When the command has ended, a log above
+//! the limit is written anew without its middle.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -61,7 +63,8 @@ impl CappedLog {
         }
     }
 
-    /// Writes a log above the limit anew without its middle. Where that fails, it stays as it is: words are not worth a result.
+    /// Writes a log above the limit anew without its middle. Where that fails, it stays as it is:
+    /// words are not worth a result.
     pub(super) fn close(self, disk: &Disk) {
         if self.file.metadata().is_ok_and(|found| found.len() > self.limit) {
             let beside = self.path.with_extension("new");
@@ -96,7 +99,8 @@ fn free(file: &File, from: u64, length: u64) -> io::Result<()> {
     Ok(fallocate(file, how, from, length)?)
 }
 
-/// Other systems have no such call that is safe to make; there a log is shortened when its command has ended.
+/// Other systems have no such call that is safe to make; there a log is shortened when its command
+/// has ended.
 #[cfg(not(target_os = "linux"))]
 fn free(_: &File, _: u64, _: u64) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())

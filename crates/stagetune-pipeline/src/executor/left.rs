@@ -1,8 +1,9 @@
 //! Processes that a lost attempt has left: its supervisor was killed, and nobody had them end.
 //!
-//! Every process of an attempt has the attempt's token in its environment, so that it is found by it: whatever group
-//! or session it made for itself, and without a risk that a number was given to somebody else since. Only Linux shows
-//! environments; elsewhere the command's own group is all that can be found.
+//! Every process of an attempt has the attempt's token in its environment, so that it is found by
+//! it: whatever group or session it made for itself, and without a risk that a number was given to
+//! somebody else since. Only Linux shows environments; elsewhere the command's own group is all
+//! that can be found.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -1,10 +1,12 @@
 //! Supervisors as their owner sees them: started, given an order, kept in reserve.
 //!
-//! A supervisor is a program that has to be loaded, which takes a millisecond or two. One in reserve is loaded
-//! already: it waits for its order while another stage runs, and ends when its owner does.
+//! A supervisor is a program that has to be loaded, which takes a millisecond or two. One in
+//! reserve is loaded already: it waits for its order while another stage runs, and ends when its
+//! owner does.
 //!
-//! The order is one line of JSON on a socket, which is the supervisor's standard input. The open file that holds
-//! the lock of the attempt goes over with its first byte, so that the lock is held at every instant.
+//! The order is one line of JSON on a socket, which is the supervisor's standard input. The open
+//! file that holds the lock of the attempt goes over with its first byte, so that the lock is held
+//! at every instant.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IoSlice, IoSliceMut, Write};
@@ -57,7 +59,8 @@ impl Supervisor {
         Ok(Self { process: command.spawn()?, socket })
     }
 
-    /// One without an order has nothing to end. It is killed, so that one which stands still is not waited for.
+    /// One without an order has nothing to end. It is killed, so that one which stands still is not
+    /// waited for.
     fn dismiss(mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();

@@ -21,8 +21,9 @@ pub(super) struct Failed<'a> {
 }
 
 impl Context<'_> {
-    /// Fails where the world, and not the stage, may be why an attempt ended as it did: an input or an output that it
-    /// was given changed or vanished, or its directory did; for a failed attempt also a full disk. Its directory goes.
+    /// Fails where the world, and not the stage, may be why an attempt ended as it did: an input or
+    /// an output that it was given changed or vanished, or its directory did; for a failed attempt
+    /// also a full disk. Its directory goes.
     pub(super) fn blame_the_world(
         &self,
         work: &Work<'_>,
@@ -61,7 +62,8 @@ impl Context<'_> {
         if let Some(line) = words.iter().find(|line| tells_of_no_process(line)) {
             return Err(RunError::NoRoom { stage, problem: format!("it {problem}: {}", line.trim()) });
         }
-        // Where several attempts fill a disk together, the first that ends makes room before the others are looked at.
+        // Where several attempts fill a disk together, the first that ends makes room before the
+        // others are looked at.
         let was_full = self.patience.disk_was_full_since(began);
         if was_full || self.options.disk.is_full(dir) || words.iter().any(|line| tells_of_a_full_disk(line)) {
             self.patience.note_full_disk();

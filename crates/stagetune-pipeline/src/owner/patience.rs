@@ -1,10 +1,11 @@
 //! Patience: what an owner does when the world, and not a trial, is at fault.
 //!
-//! A fault of the world (a full disk, no process left, an input that changed, an output that vanished) is never a
-//! result. The trial stays open and is taken up again where it was, after pauses that grow from [`FIRST_PAUSE`] to
-//! [`LONGEST_PAUSE`]. Meanwhile no new trial begins, and the reason is on the screen and in `stagetune status`. A trial
-//! that gets further starts its patience anew. Once `patience` is over the run ends with an exit code of its own;
-//! nothing is lost, and the same command continues.
+//! A fault of the world (a full disk, no process left, an input that changed, an output that
+//! vanished) is never a result. The trial stays open and is taken up again where it was, after
+//! pauses that grow from [`FIRST_PAUSE`] to [`LONGEST_PAUSE`]. Meanwhile no new trial begins, and
+//! the reason is on the screen and in `stagetune status`. A trial that gets further starts its
+//! patience anew. Once `patience` is over the run ends with an exit code of its own; nothing is
+//! lost, and the same command continues.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -164,8 +165,8 @@ impl Context<'_> {
     }
 }
 
-/// A problem without the names of attempts and of outputs on their way, of which each has its own: the same trouble is
-/// told once.
+/// A problem without the names of attempts and of outputs on their way, of which each has its own:
+/// the same trouble is told once.
 fn without_attempt(problem: &str) -> String {
     let end = |c: char| matches!(c, '/' | ':' | ' ' | ')' | ',' | ';');
     let parts = problem.split("attempts/").flat_map(|part| part.split("attempt "));

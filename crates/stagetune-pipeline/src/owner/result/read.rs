@@ -1,4 +1,5 @@
-//! Reads `result.json` as a stage left it: hostile, huge or of another encoding, it takes little memory and has its own words.
+//! Reads `result.json` as a stage left it: hostile, huge or of another encoding, it takes little
+//! memory and has its own words.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -143,7 +144,8 @@ fn text(bytes: &[u8]) -> Result<&str, String> {
     Ok(text)
 }
 
-/// What is wrong with a text that is not JSON, with what stands there; `key` is the last one that was read.
+/// What is wrong with a text that is not JSON, with what stands there; `key` is the last one that
+/// was read.
 fn malformed(text: &str, error: &serde_json::Error, key: &str) -> String {
     let (line, column) = (error.line(), error.column());
     let place = format!("(line {line}, column {column})");

@@ -1,4 +1,5 @@
-//! Wide spaces: what is bounded where there are hundreds of parameters, stages or values of a choice, so that an ask stays quick.
+//! Wide spaces: what is bounded where there are hundreds of parameters, stages or values of a
+//! choice, so that an ask stays quick.
 //!
 //! ```text
 //! wide                 more than COORDINATES coordinates, more than STAGES stages with parameters, or a large choice
@@ -9,16 +10,19 @@
 //! costs of stages      at most LEARNED are learnt, those that vary most; the others cost their mean
 //! ```
 //!
-//! Everything else proposes what it proposed without these bounds, bit for bit. The figures are in `experiments/engine/wide.md`.
+//! Everything else proposes what it proposed without these bounds, bit for bit. The figures are in
+//! `experiments/engine/wide.md`.
 
 use crate::acquisition::Maximiser;
 use crate::space::{Axis, Space, StageSet};
 
-/// Coordinates beyond which a space is wide. Without bounds an ask at 200 coordinates and 200 trials took 1.9 s, and a kernel that is
-/// a sum grows with their number. Where the boundary lies was chosen, not measured: beyond what pipelines have, and beyond every space that was recorded.
+/// Coordinates beyond which a space is wide. Without bounds an ask at 200 coordinates and 200
+/// trials took 1.9 s, and a kernel that is a sum grows with their number. Where the boundary lies
+/// was chosen, not measured: beyond what pipelines have, and beyond every space that was recorded.
 const COORDINATES: usize = 64;
 
-/// Stages with parameters beyond which a space is wide: With up to 9 prefixes of every depth an ask over 100 stages, cached and measured, took 106 s. Chosen like the one above.
+/// Stages with parameters beyond which a space is wide: With up to 9 prefixes of every depth an ask
+/// over 100 stages, cached and measured, took 106 s. Chosen like the one above.
 const STAGES: usize = 16;
 
 /// Ways to keep values that are looked at.
@@ -27,10 +31,13 @@ const WAYS: usize = 8;
 /// Prefixes that are looked at, where there are fewer ways than half of it.
 const PREFIXES: usize = 12;
 
-/// How hard to look beside each prefix, at most: in hundreds of dimensions chance finds little, and points near the best ones and steps from them find the rest.
+/// How hard to look beside each prefix, at most: in hundreds of dimensions chance finds little, and
+/// points near the best ones and steps from them find the rest.
 const EFFORT: Maximiser = Maximiser { raw: 48, near_hints: 64, starts: 3, max_evaluations: 24, seed: 0 };
 
-/// Evaluations of the likelihood in a fit, at most, from one start: fits were most of what was left of a forecast over 200 coordinates, and with this and a smaller EFFORT it fell from 0.68 to 0.24 s.
+/// Evaluations of the likelihood in a fit, at most, from one start: fits were most of what was left
+/// of a forecast over 200 coordinates, and with this and a smaller EFFORT it fell from 0.68 to 0.24
+/// s.
 pub(crate) const EVALUATIONS: usize = 10;
 
 /// The same from where the last fit ended, which goes on where it stopped.
@@ -63,7 +70,8 @@ pub(crate) fn effort(space: &Space, wanted: &Maximiser) -> Maximiser {
     }
 }
 
-/// Of these ways to keep values those that are looked at after so many trials, and how many different prefixes of each beside the first.
+/// Of these ways to keep values those that are looked at after so many trials, and how many
+/// different prefixes of each beside the first.
 pub(crate) fn ways(
     space: &Space,
     mut ways: Vec<StageSet>,
