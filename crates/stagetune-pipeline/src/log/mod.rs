@@ -9,7 +9,8 @@
 //! # What survives what
 //!
 //! An append that has returned survives a killed process, whatever its records. One with a record that
-//! [must survive a power cut](Record::must_survive_power_cut) is on the disk itself when it returns:
+//! [must survive a power cut](Record::must_survive_power_cut) is on the disk itself when it returns, unless
+//! somebody took the [syncer](Log::syncer), who then waits for the disk on a thread of their own:
 //!
 //! | record | killed process | power cut |
 //! | --- | --- | --- |
@@ -38,6 +39,27 @@ pub trait Log: Send {
 
     /// The records after the first `position`, in order.
     fn read(&self, position: u64) -> Result<Vec<Stamped>, LogError>;
+
+    /// Hands over the waiting for the disk: from now on no append waits, and what was appended survives a power cut
+    /// once the syncer says so. A log without a disk has nothing to wait for.
+    fn syncer(&mut self) -> Result<Box<dyn Syncer>, LogError> {
+        Ok(Box::new(NoDisk))
+    }
+}
+
+/// Makes what was appended to a log survive a power cut, on another thread than the one that appends.
+pub trait Syncer: Send {
+    /// Returns when all that had been appended before the call is on the disk itself.
+    fn sync(&mut self) -> Result<(), LogError>;
+}
+
+/// The syncer of a log that keeps nothing on a disk.
+struct NoDisk;
+
+impl Syncer for NoDisk {
+    fn sync(&mut self) -> Result<(), LogError> {
+        Ok(())
+    }
 }
 
 /// A time that is no number has no place in a log: it would not be read back as it was written.

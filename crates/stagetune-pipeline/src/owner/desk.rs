@@ -8,6 +8,7 @@ use stagetune::study::{Next, StudyError};
 use stagetune::trial::{End, StageReport, TrialId};
 
 use super::error::RunError;
+use super::log_writer::LogNews;
 use crate::log::Run;
 
 /// A stage of a trial that is done, with its report and how it ran.
@@ -28,6 +29,8 @@ pub(super) enum Message {
     Settle { trial: TrialId, answer: Sender<Answer<Point>> },
     /// The thread of a trial has ended: with an end to tell, or without one because it was stopped or withdrawn.
     TrialOver { trial: TrialId, end: Result<Option<End>, RunError> },
+    /// The threads of the log have something to say.
+    Log(LogNews),
     /// The proposer has an answer.
     Proposed(Box<Result<Proposal, StudyError>>),
     /// The proposer has settled the values of a trial.

@@ -1,7 +1,8 @@
-//! The dispatcher: one loop that has the study and the log to itself.
+//! The dispatcher: one loop that has the study to itself.
 //!
-//! Whatever takes time happens elsewhere: fits on the proposer's thread, stages and their files on the threads of trials. So a
-//! result is told, and a stage that is ready starts, while a proposal is still being computed.
+//! Whatever takes time happens elsewhere: fits on the proposer's thread, stages and their files on the threads of
+//! trials, appends and the wait for the disk on those of the log. So a result is taken in, and a stage that is ready
+//! starts, while a proposal is still being computed or a result is on its way to the disk.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,17 +12,18 @@ use std::time::{Duration, Instant};
 
 use stagetune::strategy::{Proposal, StrategyError};
 use stagetune::study::{Event, Study, StudyError};
-use stagetune::trial::{End, Proposed, TrialId};
+use stagetune::trial::{Proposed, TrialId};
 
 use super::book::Book;
-use super::desk::{Answer, Desk, Message, StageDone};
+use super::desk::{Desk, Message};
 use super::error::RunError;
+use super::log_writer::LogThreads;
 use super::news::{News, Reached, Standing};
 use super::open::{Context, Ended};
-use super::patience::Then;
 use super::proposer::{self, Task};
-use crate::ledger::{Ledger, TrialState};
-use crate::log::{LogError, Record};
+use super::written::{Untold, WhenWritten};
+use crate::ledger::Ledger;
+use crate::log::{Log, Record};
 
 /// After so many proposals in a row that had been made before, the strategy has nothing left: a finite space is used up.
 const STALE: usize = 50;
@@ -29,16 +31,22 @@ const STALE: usize = 50;
 /// How long to begin no trial after the system had no thread for one.
 const NO_THREAD: Duration = Duration::from_secs(1);
 
-/// How often to look for control records and for a stop, while nothing happens.
+/// How often to look for a stop, while nothing happens.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The loop's state.
 pub(super) struct Dispatcher {
-    book: Book,
+    pub(super) book: Book<WhenWritten>,
+    /// There until the threads of the log begin.
+    log: Option<Box<dyn Log>>,
     began: Instant,
     wall_before: f64,
     /// Trials that an earlier owner had begun.
-    resumed: VecDeque<Proposed>,
+    pub(super) resumed: VecDeque<Proposed>,
+    /// How many trials begin as soon as the log has them.
+    pub(super) beginning: usize,
+    /// Results that are written, and told when they would survive a power cut.
+    pub(super) untold: VecDeque<Untold>,
     /// Trials that have a thread.
     active: BTreeMap<TrialId, Proposed>,
     /// Points that were proposed, as text.
@@ -50,11 +58,10 @@ pub(super) struct Dispatcher {
     failure: Option<RunError>,
     /// No trial begins before, since the system had no thread for the last one.
     hold_until: Option<Instant>,
-    last_look: Instant,
 }
 
 /// Where requests come in, and whom the dispatcher speaks to.
-struct Lines<'scope, 'env> {
+pub(super) struct Lines<'scope, 'env> {
     scope: &'scope Scope<'scope, 'env>,
     requests: Sender<Message>,
     inbox: Receiver<Message>,
@@ -62,7 +69,7 @@ struct Lines<'scope, 'env> {
 }
 
 impl Dispatcher {
-    pub(super) fn new(book: Book) -> Self {
+    pub(super) fn new(book: Book<WhenWritten>, log: Box<dyn Log>) -> Self {
         let resumed: VecDeque<Proposed> = book.study.open().cloned().collect();
         let (mut seen, mut stale) = (BTreeSet::new(), 0);
         for trial in book.study.trials() {
@@ -71,9 +78,12 @@ impl Dispatcher {
         let (wall_before, now) = (book.ledger.wall, Instant::now());
         Self {
             book,
+            log: Some(log),
             began: now,
             wall_before,
             resumed,
+            beginning: 0,
+            untold: VecDeque::new(),
             active: BTreeMap::new(),
             seen,
             stale,
@@ -81,34 +91,40 @@ impl Dispatcher {
             reached: None,
             failure: None,
             hold_until: None,
-            last_look: now,
         }
     }
 
     /// Runs trials until a budget is reached or a stop is asked for.
     pub(super) fn run(mut self, context: &Context<'_>) -> Result<Ended, RunError> {
-        std::thread::scope(|scope| {
+        let log = std::thread::scope(|scope| {
             let (requests, inbox) = mpsc::channel();
             let (tasks, to_do) = mpsc::channel();
             let results = requests.clone();
             // Nobody waits for its last fit: it has a copy of the study, and ends by itself.
             let proposer = std::thread::Builder::new().spawn(move || proposer::work(&to_do, &results));
-            if let Err(error) = proposer {
-                self.failure = Some(RunError::NoThread { what: "propose trials", source: error });
-                return;
-            }
-            let lines = Lines { scope, requests, inbox, tasks };
-            self.work(context, &lines);
-        });
-        if let Some(failure) = self.failure.take() {
-            // The log may be what failed: a last word is welcome, not needed.
-            let _ = self.book.release(false, failure.to_string());
-            return Err(failure);
-        }
+            proposer.map_err(|source| RunError::NoThread { what: "propose trials", source })?;
+            let log = self.log.take().ok_or(RunError::Worker)?;
+            let threads = LogThreads::start(scope, context, log, self.book.position(), requests.clone())?;
+            self.book.send_to(threads.orders.clone());
+            self.work(context, &Lines { scope, requests, inbox, tasks });
+            self.book.close();
+            Ok::<_, RunError>(threads.join())
+        })?;
         let reached = self.reached.unwrap_or(Reached::Asked).at_last(self.book.study.account());
-        let open = self.book.study.open().count();
-        self.book.release(reached.is_finished() && open == 0, reached.to_string())?;
-        Ok(Ended { reached, ledger: self.book.ledger })
+        let is_open = self.book.study.open().next().is_some();
+        let (finished, reason) = match &self.failure {
+            Some(failure) => (false, failure.to_string()),
+            None => (reached.is_finished() && !is_open, reached.to_string()),
+        };
+        let released = log.map_or(Err(RunError::Worker), |(mut log, mut syncer)| {
+            self.book.release(&mut *log, finished, &reason)?;
+            Ok(syncer.sync()?)
+        });
+        match self.failure {
+            // The log may be what failed: a last word is welcome, not needed.
+            Some(failure) => Err(failure),
+            None => released.map(|()| Ended { reached, ledger: self.book.ledger }),
+        }
     }
 
     fn work<'scope, 'env>(&mut self, context: &'env Context<'env>, lines: &Lines<'scope, 'env>)
@@ -116,10 +132,10 @@ impl Dispatcher {
         'env: 'scope,
     {
         loop {
-            if let Err(error) = self.look_around(context).and_then(|()| self.begin_trials(context, lines)) {
+            if let Err(error) = self.begin_trials(context, lines) {
                 self.fail(context, error);
             }
-            if self.active.is_empty() && self.is_done(context) {
+            if self.active.is_empty() && self.is_told() && self.is_done(context) {
                 // A proposal that is still being computed is not waited for beyond its fit: nobody needs it.
                 return;
             }
@@ -135,15 +151,14 @@ impl Dispatcher {
     }
 
     /// The first error is the one to tell; what follows from it is not.
-    fn fail(&mut self, context: &Context<'_>, error: RunError) {
-        let error = match error {
-            RunError::Journal(log) if log.is_of_the_world() => {
-                context.lost_patience(None, RunError::Journal(log))
-            }
-            error => error,
-        };
+    pub(super) fn fail(&mut self, context: &Context<'_>, error: RunError) {
         self.failure.get_or_insert(error);
         context.options.stop.now();
+    }
+
+    /// Whether all that was entered is written, and all results are told.
+    fn is_told(&self) -> bool {
+        self.book.is_written() && self.untold.is_empty()
     }
 
     /// Whether no new trial will begin.
@@ -152,24 +167,8 @@ impl Dispatcher {
         (ends || context.options.stop.is_asked()) && (self.resumed.is_empty() || self.must_end(context))
     }
 
-    fn must_end(&self, context: &Context<'_>) -> bool {
+    pub(super) fn must_end(&self, context: &Context<'_>) -> bool {
         self.failure.is_some() || context.options.stop.is_asked()
-    }
-
-    /// Reads what others have appended.
-    fn look_around(&mut self, context: &Context<'_>) -> Result<(), RunError> {
-        if self.failure.is_some() || self.last_look.elapsed() < LOOK {
-            return Ok(());
-        }
-        self.last_look = Instant::now();
-        context.live.write(context.patience.list());
-        for stamped in self.book.follow()? {
-            context.watcher.see(&News::Control { event: &stamped.record.event });
-        }
-        self.resumed.extend(self.book.take_attached());
-        let book = &self.book;
-        self.resumed.retain(|trial| book.is_open(trial.id()));
-        Ok(())
     }
 
     /// Begins trials while there is room: first those that an earlier owner had begun.
@@ -187,7 +186,7 @@ impl Dispatcher {
                 return Ok(());
             }
             let held = self.hold_until.is_some_and(|until| Instant::now() < until);
-            if held || self.active.len() >= context.options.workers.max(1) {
+            if held || self.active.len() + self.beginning >= context.options.workers.max(1) {
                 return Ok(());
             }
             if let Some(trial) = self.resumed.pop_front() {
@@ -241,7 +240,7 @@ impl Dispatcher {
         !self.active.is_empty() && spent < limit && spent + self.book.study.expected_open_cost() >= limit
     }
 
-    fn begin<'scope, 'env>(
+    pub(super) fn begin<'scope, 'env>(
         &mut self,
         context: &'env Context<'env>,
         lines: &Lines<'scope, 'env>,
@@ -282,22 +281,13 @@ impl Dispatcher {
     where
         'env: 'scope,
     {
-        let wait = |error: &LogError| wait_for_the_log(context, error);
         match message {
             Message::Launch { trial, stage, key, token, answer } => {
                 let stage = self.book.stage_name(stage);
                 let event = Event::Launched { trial, stage, key, token };
-                let done = self.book.try_commit(trial, &wait, |_| Ok(vec![Record::from(event.clone())]))?;
-                let _ = answer.send(if done { Answer::Done(()) } else { Answer::Gone });
+                self.enter_event(context, event, WhenWritten::Launch(answer))?;
             }
-            Message::Report { trial, done, answer } => {
-                let reported = self.report(context, trial, &done)?;
-                let next = if reported { Some(self.book.study.next(trial)?) } else { None };
-                let _ = answer.send(next.map_or(Answer::Gone, Answer::Done));
-                if reported {
-                    self.show(context, trial, &done);
-                }
-            }
+            Message::Report { trial, done, answer } => self.report(context, trial, done, answer)?,
             Message::Settle { trial, answer } => {
                 let study = Box::new(self.book.study.snapshot());
                 lines.tasks.send(Task::Settle { study, trial, answer }).map_err(|_| RunError::Worker)?;
@@ -305,12 +295,12 @@ impl Dispatcher {
             Message::Settled { trial, point, answer } => {
                 let point = point?;
                 let event = Event::Settled { trial, point: point.clone() };
-                let done = self.book.try_commit(trial, &wait, |_| Ok(vec![Record::from(event.clone())]))?;
-                let _ = answer.send(if done { Answer::Done(point) } else { Answer::Gone });
+                self.enter_event(context, event, WhenWritten::Settle { point, answer })?;
             }
+            Message::Log(news) => self.hear(context, lines, news)?,
             Message::Proposed(result) => {
                 self.proposing = false;
-                self.take_proposal(context, lines, *result)?;
+                self.take_proposal(context, *result)?;
             }
             Message::TrialOver { trial, end } => {
                 self.active.remove(&trial);
@@ -322,15 +312,11 @@ impl Dispatcher {
         Ok(())
     }
 
-    fn take_proposal<'scope, 'env>(
+    fn take_proposal(
         &mut self,
-        context: &'env Context<'env>,
-        lines: &Lines<'scope, 'env>,
+        context: &Context<'_>,
         result: Result<Proposal, StudyError>,
-    ) -> Result<(), RunError>
-    where
-        'env: 'scope,
-    {
+    ) -> Result<(), RunError> {
         let proposal = match result {
             Ok(proposal) => proposal,
             Err(StudyError::Stopped { reason }) => {
@@ -352,104 +338,13 @@ impl Dispatcher {
             self.reach(context, reached);
             return Ok(());
         }
-        let wait = |error: &LogError| wait_for_the_log(context, error);
-        self.book.commit(&wait, |study| {
+        self.stale = if self.seen.insert(proposal.point.to_string()) { 0 } else { self.stale + 1 };
+        self.beginning += 1;
+        let make = Box::new(move |study: &Study| {
             let trial = TrialId::new(study.trials().len() as u64);
             Ok(vec![Record::from(Event::Asked { trial, proposal: Box::new(proposal.clone()) })])
-        })?;
-        let Some(trial) = self.book.study.open().last().cloned() else { return Ok(()) };
-        self.stale = if self.seen.insert(trial.point().to_string()) { 0 } else { self.stale + 1 };
-        self.begin(context, lines, trial, false);
-        Ok(())
-    }
-
-    /// Writes down what stages of a trial did; `false` if the trial has ended meanwhile.
-    fn report(
-        &mut self,
-        context: &Context<'_>,
-        trial: TrialId,
-        done: &[StageDone],
-    ) -> Result<bool, RunError> {
-        if done.is_empty() {
-            return Ok(self.book.is_open(trial));
-        }
-        let stages: Vec<String> = done.iter().map(|done| self.book.stage_name(done.stage)).collect();
-        let make = |_: &Study| {
-            let records = done.iter().zip(&stages).map(|(done, stage)| Record {
-                event: Event::Reported { trial, stage: stage.clone(), report: done.report.clone() },
-                session: None,
-                run: Some(done.run.clone()),
-            });
-            Ok(records.collect())
-        };
-        let wait = |error: &LogError| wait_for_the_log(context, error);
-        if self.book.try_commit(trial, &wait, make)? {
-            // Somebody may have withdrawn it just before.
-            return Ok(self.book.is_open(trial));
-        }
-        // What ran of a trial that was withdrawn meanwhile is charged all the same.
-        match self.book.commit(&wait, make) {
-            Ok(()) | Err(RunError::Study(StudyError::Closed { .. })) => Ok(false),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn show(&self, context: &Context<'_>, trial: TrialId, done: &[StageDone]) {
-        let row = self.book.ledger.trials.get(trial.index() as usize);
-        for done in done {
-            let stage = self.book.stage_name(done.stage);
-            if let Some(row) = row.and_then(|row| row.stages.iter().find(|row| row.stage == stage)) {
-                context.watcher.see(&News::StageEnded { trial: trial.index(), row });
-            }
-        }
-    }
-
-    fn end(&mut self, context: &Context<'_>, trial: TrialId, end: End) -> Result<(), RunError> {
-        let best_before = self.book.study.account().best();
-        let wait = |error: &LogError| wait_for_the_log(context, error);
-        let written = self.book.try_commit(trial, &wait, |study| {
-            let ended = study.ended(trial, end.clone())?;
-            Ok(vec![Record::from(ended)])
         });
-        let written = match written {
-            // A value that the engine cannot use is a failure with a reason.
-            Err(RunError::Study(error @ (StudyError::Trial(_) | StudyError::NoValue { .. }))) => {
-                let finished = self.book.study.space().modules().len();
-                let end = End::Failed { stage: None, finished, reason: error.to_string() };
-                self.book.try_commit(trial, &wait, |study| {
-                    Ok(vec![Record::from(study.ended(trial, end.clone())?)])
-                })?
-            }
-            other => other?,
-        };
-        if !written {
-            return Ok(());
-        }
-        let best = self.book.study.account().best();
-        let row = self.book.ledger.trials.get(trial.index() as usize);
-        let (value, reason) = row.map_or((None, None), |row| (row.value, row.reason.as_deref()));
-        context.watcher.see(&News::Told {
-            trial: trial.index(),
-            state: row.map_or(TrialState::Open, |row| row.state),
-            value,
-            reason,
-            improved: best != best_before,
-            charged: row.and_then(|row| row.cost),
-            standing: self.standing(),
-        });
-        self.give_up(context, reason, trial.index())
-    }
-
-    /// A pipeline that has never worked will not work by itself.
-    fn give_up(&self, context: &Context<'_>, reason: Option<&str>, trial: u64) -> Result<(), RunError> {
-        let Some(reason) = reason else { return Ok(()) };
-        let failed = self.book.ledger.failed as usize;
-        if self.book.study.account().best().is_some() || failed < context.pipeline.study.give_up_after {
-            return Ok(());
-        }
-        let logs = context.pipeline.stages.iter().map(|stage| context.log_path(trial, &stage.name, 1));
-        let log = logs.filter(|log| log.exists()).last();
-        Err(RunError::EverythingFailed { failed, reason: reason.to_owned(), log })
+        self.enter(context, make, WhenWritten::Begin)
     }
 
     /// How long owners have worked on the study.
@@ -468,9 +363,4 @@ impl Dispatcher {
             wall: self.wall(),
         }
     }
-}
-
-/// Waits a while for a log that cannot be written; whether to try again.
-fn wait_for_the_log(context: &Context<'_>, error: &LogError) -> bool {
-    context.wait(None, &error.to_string()) == Then::Again
 }

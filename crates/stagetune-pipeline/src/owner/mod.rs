@@ -1,7 +1,9 @@
 //! The owner: one process that asks, has stages run, writes down what happened, and tells the study.
 //!
 //! ```text
-//! dispatcher   one thread; has the study and the log to itself, and never waits for a fit or for a stage        dispatcher.rs
+//! dispatcher   one thread; has the study to itself, and never waits for a fit, a stage or a disk               dispatcher.rs
+//! log writer   one thread; appends what the dispatcher enters, and reads what others appended                  log_writer.rs
+//! syncer       one thread; waits until what was appended would survive a power cut                            log_writer.rs
 //! proposer     one thread; computes proposals on snapshots of the study                                        proposer.rs
 //! trials       one thread for each open trial; finds outputs, has stages run, hands reports in at the desk      trial.rs
 //! attempts     run by an executor; what they leave on disk is adopted by the next owner                        stage.rs
@@ -21,6 +23,7 @@ mod error;
 mod hold;
 mod keys;
 mod live;
+mod log_writer;
 mod news;
 mod open;
 mod outlook;
@@ -32,6 +35,7 @@ mod replay;
 mod result;
 mod stage;
 mod trial;
+mod written;
 
 pub use control::{append_control, control};
 pub use definition::definition;

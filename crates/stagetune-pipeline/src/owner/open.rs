@@ -155,7 +155,7 @@ impl<'a> Owner<'a> {
         records: &[Stamped],
         watcher: &'a dyn Watcher,
     ) -> Result<Self, RunError> {
-        let Parts { study: fresh, log, outputs, executor, identity } = parts;
+        let Parts { study: fresh, mut log, outputs, executor, identity } = parts;
         let name = pipeline.study.name.clone();
         let state = StateDir::of(&pipeline.root);
         state.make(&name, &options.disk)?;
@@ -164,15 +164,15 @@ impl<'a> Owner<'a> {
         if !options.accept_changes {
             check_unchanged(&name, records, &now)?;
         }
-        let mut book = Book::new(name.clone(), fresh, log, records)?;
+        let mut book = Book::new(name.clone(), fresh, records)?;
         let launched = unreported(&book.study, records);
         let wanted = launched.values().flatten().cloned().collect();
         // What cannot be removed is not in the way.
         let _ = sweep(&state.attempts(), &identity, &wanted, &options.disk);
         let live = Live::new(&state, &name, options.disk.clone());
         let session = Session { workers: options.workers, definition: now };
-        book.take_ownership(this_process(pipeline), session)?;
-        let dispatcher = Dispatcher::new(book);
+        book.take_ownership(&mut *log, this_process(pipeline), session)?;
+        let dispatcher = Dispatcher::new(book, log);
         let patience = Patience::new(pipeline.study.patience);
         let context = Context {
             pipeline,

@@ -199,6 +199,34 @@ fn only_what_must_survive_a_power_cut_waits_for_the_disk() {
     assert_eq!(synchronous(&log), 2, "one such record is enough");
 }
 
+#[test]
+fn once_the_syncer_is_taken_no_append_waits_and_the_write_ahead_log_stays_short() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut log = sqlite(dir.path());
+    let mut syncer = log.syncer().unwrap();
+    let all = records(400, 2);
+    for (position, stamped) in all.iter().enumerate() {
+        log.append(position as u64, std::slice::from_ref(stamped)).unwrap();
+        assert_eq!(synchronous(&log), 1, "{:?}", stamped.record);
+        if stamped.record.must_survive_power_cut() {
+            syncer.sync().unwrap();
+        }
+    }
+    let whole = fs::metadata(dir.path().join("journal.db")).unwrap().len();
+    let wal = fs::metadata(dir.path().join("journal.db-wal")).unwrap().len();
+    assert!(whole > 100_000 && wal < 4_000_000, "{whole} {wal}");
+    // A power cut leaves what was synced: the file and its write-ahead log.
+    let after = tempfile::tempdir().unwrap();
+    for name in ["journal.db", "journal.db-wal"] {
+        fs::copy(dir.path().join(name), after.path().join(name)).unwrap();
+    }
+    assert_eq!(sqlite(after.path()).read(0).unwrap(), all);
+    // One whose name is gone keeps nothing.
+    fs::remove_file(dir.path().join("journal.db-wal")).unwrap();
+    let error = syncer.sync().unwrap_err();
+    assert!(matches!(error, LogError::Replaced { .. }), "{error}");
+}
+
 /// 1 is `NORMAL`, 2 is `FULL`.
 fn synchronous(log: &Sqlite) -> i64 {
     log.connection.pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap()

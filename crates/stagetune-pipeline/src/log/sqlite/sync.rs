@@ -1,0 +1,95 @@
+//! The syncer of a journal: waits for the disk, and moves the write-ahead log into the file, beside the appends.
+//!
+//! Commits of the journal hand their pages to the system. One `fsync` of the write-ahead log makes all of them
+//! survive a power cut. Those that a checkpoint has moved into the file meanwhile are safe as well: SQLite syncs
+//! the log before it moves anything, and the file before the log begins anew.
+
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+use super::create::with_ending;
+use super::error::{database, refused};
+use super::writers::{FileId, Writer};
+use super::{BUSY, connect};
+use crate::disk::Disk;
+use crate::log::{LogError, Syncer};
+
+/// After so many syncs what the write-ahead log holds is moved into the file. A trial of three stages appends some
+/// twenty pages and is synced once, so this is near the 1,000 pages after which SQLite does so by itself.
+const SYNCS: u32 = 50;
+
+/// Waits for the disk on behalf of one journal.
+pub struct WalSyncer {
+    path: PathBuf,
+    /// Where the write-ahead log is, and the file itself once there is one.
+    log: PathBuf,
+    file: Option<File>,
+    /// A connection of its own, for checkpoints; before the writer, so that it is closed first.
+    connection: Connection,
+    _writer: Writer,
+    disk: Disk,
+    /// How many syncs there were since the last checkpoint.
+    syncs: u32,
+    /// The last sync failed. The system may then take pages for written that are not, so that another sync says
+    /// nothing; a checkpoint writes them once more.
+    failed: bool,
+}
+
+impl WalSyncer {
+    pub fn new(path: &Path, file: FileId, disk: Disk) -> Result<Self, LogError> {
+        let (connection, found) = connect(path)?;
+        let writer = Writer::new(found);
+        if found != file {
+            return Err(LogError::Replaced { path: path.to_owned() });
+        }
+        connection.busy_timeout(BUSY).map_err(|error| database(path, &error))?;
+        let log = with_ending(path, "-wal");
+        let path = path.to_owned();
+        Ok(Self { path, log, file: None, connection, _writer: writer, disk, syncs: 0, failed: false })
+    }
+
+    /// Moves as much of the write-ahead log into the file as no reader needs there; writers go on meanwhile.
+    fn checkpoint(&mut self) -> Result<(), LogError> {
+        self.disk.permit().map_err(|error| refused(&self.path, &error))?;
+        let row = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
+        let moved = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], row);
+        moved.map_err(|error| database(&self.path, &error))?;
+        self.syncs = 0;
+        Ok(())
+    }
+
+    /// The write-ahead log. It stays the same file for as long as a connection is open.
+    fn write_ahead_log(&mut self) -> Result<&File, LogError> {
+        let replaced = || LogError::Replaced { path: self.path.clone() };
+        let named = fs::metadata(&self.log).map_err(|_| replaced())?;
+        if self.file.is_none() {
+            let file = File::open(&self.log).map_err(|error| refused(&self.log, &error))?;
+            // Its name must survive as well.
+            let dir = self.log.parent().unwrap_or(Path::new("."));
+            self.disk.sync_dir(dir).map_err(|error| refused(dir, &error.source))?;
+            self.file = Some(file);
+        }
+        let file = self.file.as_ref().ok_or_else(replaced)?;
+        let held = file.metadata().map_err(|error| refused(&self.log, &error))?;
+        if (held.dev(), held.ino()) == (named.dev(), named.ino()) { Ok(file) } else { Err(replaced()) }
+    }
+
+    fn try_sync(&mut self) -> Result<(), LogError> {
+        self.disk.permit().map_err(|error| refused(&self.path, &error))?;
+        let file = self.write_ahead_log()?;
+        file.sync_data().map_err(|error| refused(&self.log, &error))?;
+        self.syncs += 1;
+        if self.failed || self.syncs >= SYNCS { self.checkpoint() } else { Ok(()) }
+    }
+}
+
+impl Syncer for WalSyncer {
+    fn sync(&mut self) -> Result<(), LogError> {
+        let synced = self.try_sync();
+        self.failed = synced.is_err();
+        synced
+    }
+}
