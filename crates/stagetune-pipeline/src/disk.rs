@@ -179,6 +179,21 @@ impl Disk {
         self.change("open the lock", path, open)
     }
 
+    /// Copies a file with its mode; on file systems that can, both share their content until one is written to.
+    pub fn copy(&self, from: &Path, to: &Path) -> Result<(), DiskError> {
+        self.change("copy a file to", to, || fs::copy(from, to).map(drop))
+    }
+
+    /// Makes a symbolic link at `at`.
+    pub fn symlink(&self, to: &Path, at: &Path) -> Result<(), DiskError> {
+        self.change("make the link", at, || std::os::unix::fs::symlink(to, at))
+    }
+
+    /// Gives a file or directory other rights.
+    pub fn set_mode(&self, path: &Path, mode: u32) -> Result<(), DiskError> {
+        self.change("set the rights of", path, || fs::set_permissions(path, fs::Permissions::from_mode(mode)))
+    }
+
     /// Moves a file or directory.
     pub fn rename(&self, from: &Path, to: &Path) -> Result<(), DiskError> {
         self.change("move a finished file to", to, || fs::rename(from, to))
@@ -191,7 +206,7 @@ impl Disk {
 
     /// Removes a directory with all that is in it; one that is not there is fine.
     pub fn remove_dir(&self, path: &Path) -> Result<(), DiskError> {
-        if !path.exists() {
+        if fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
             return Ok(());
         }
         self.change("remove", path, || match gone(fs::remove_dir_all(path)) {

@@ -114,6 +114,67 @@ fn what_cannot_be_kept_is_the_stages_fault_and_stays_where_it_is() {
 }
 
 #[test]
+fn an_output_depends_on_no_other_and_its_files_are_read_only() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+    each(|name, outputs, root| {
+        let above = outputs.publish(permit(outputs, &key(1)), &attempt(root, "one"), run()).unwrap();
+        let data = root.join("data");
+        fs::write(&data, "mine").unwrap();
+        let dir = attempt(root, "two");
+        symlink(above.dir.join("sub/3"), dir.join("file")).unwrap();
+        symlink(&above.dir, dir.join("folder")).unwrap();
+        symlink("sub/5", dir.join("within")).unwrap();
+        symlink("/etc/hostname", dir.join("outside")).unwrap();
+        fs::hard_link(above.dir.join("sub/4"), dir.join("hard")).unwrap();
+        fs::hard_link(&data, dir.join("data")).unwrap();
+        fs::create_dir(dir.join("shut")).unwrap();
+        fs::write(dir.join("shut/program"), "#!").unwrap();
+        fs::set_permissions(dir.join("shut/program"), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::set_permissions(dir.join("shut"), fs::Permissions::from_mode(0o555)).unwrap();
+        let made = outputs.publish(permit(outputs, &key(2)), &dir, run()).unwrap();
+
+        // The entry above is gone: nothing of this one is.
+        fs::remove_dir_all(&above.dir).unwrap();
+        let read = |path: &str| fs::read_to_string(made.dir.join(path)).unwrap();
+        for path in ["file", "folder/sub/7", "hard"] {
+            assert_eq!(read(path), "one", "{name}: {path}");
+        }
+        assert_eq!((read("within"), read("data")), ("two".into(), "mine".into()), "{name}");
+        let about = |path: &str| fs::symlink_metadata(made.dir.join(path)).unwrap();
+        assert!(about("within").is_symlink() && about("outside").is_symlink() && about("file").is_file());
+        for path in ["file", "folder/sub/7", "hard", "data", "sub/3"] {
+            assert_eq!((about(path).mode() & 0o222, about(path).nlink()), (0, 1), "{name}: {path}");
+        }
+        assert_eq!(about("shut/program").mode() & 0o777, 0o555, "{name}");
+        assert_eq!(
+            fs::metadata(&data).unwrap().mode() & 0o200,
+            0o200,
+            "{name}: the user's file is as it was"
+        );
+        fs::remove_dir_all(&made.dir).unwrap();
+    });
+}
+
+#[test]
+fn links_to_what_goes_away_are_refused_with_their_names() {
+    use std::os::unix::fs::symlink;
+    each(|name, outputs, root| {
+        let keep = outputs.publish(permit(outputs, &key(1)), &attempt(root, "one"), run()).unwrap();
+        let gone = keep.dir.join("never was");
+        let dir = attempt(root, "two");
+        let back = format!("../{}/sub", dir.file_name().unwrap().to_string_lossy());
+        for to in [&*gone, Path::new(&back)] {
+            symlink(to, dir.join("link")).unwrap();
+            let refused = outputs.publish(permit(outputs, &key(2)), &dir, run());
+            let Err(PublishError::Unfit(reason)) = refused else { panic!("{name}: {refused:?}") };
+            assert!(reason.contains("`link`"), "{name}: {reason}");
+            fs::remove_file(dir.join("link")).unwrap();
+        }
+        outputs.publish(permit(outputs, &key(2)), &dir, run()).unwrap();
+    });
+}
+
+#[test]
 fn of_many_threads_one_makes_an_output_and_nobody_sees_half_of_it() {
     each(|name, outputs, root| {
         let made = AtomicUsize::new(0);

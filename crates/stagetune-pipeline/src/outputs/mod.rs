@@ -21,6 +21,7 @@ mod inputs;
 mod key;
 mod memory;
 mod publish;
+mod seal;
 #[cfg(test)]
 mod staging;
 mod store;
@@ -133,6 +134,18 @@ pub enum OutputError {
         /// Why.
         problem: String,
     },
+    /// Outputs cannot be moved to their place.
+    #[error(
+        "{} is on another disk than {}, so that outputs cannot be moved there; have all of `.stagetune/` on one disk, for \
+         example by making `.stagetune` itself a link",
+        .path.display(), .other.display()
+    )]
+    OtherDisk {
+        /// A directory of ours.
+        path: PathBuf,
+        /// The one above it.
+        other: PathBuf,
+    },
     /// The output was made by a newer release, whose entries this one leaves alone.
     #[error(
         "{} has format {format}, newer than this stagetune knows; update stagetune, or remove that directory",
@@ -151,7 +164,7 @@ impl OutputError {
     pub(crate) fn is_of_the_world(&self) -> bool {
         match self {
             Self::Disk(_) | Self::Read { .. } => true,
-            Self::Entry { .. } | Self::Newer { .. } => false,
+            Self::Entry { .. } | Self::OtherDisk { .. } | Self::Newer { .. } => false,
         }
     }
 }

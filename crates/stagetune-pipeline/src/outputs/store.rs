@@ -9,8 +9,9 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
-use super::entry::{self, Entry, Unreadable};
+use super::entry::{self, Entry, FileKind, Unreadable};
 use super::hash::Stat;
+use super::seal::{astray, seal};
 use super::{Claim, KeyId, Output, OutputError, Outputs, Permit, PublishError, Run, StageKey, describe};
 use crate::disk::Disk;
 
@@ -67,6 +68,14 @@ impl Cache {
         let cache = Self::at(state, disk, limit);
         for folder in ["cache", "tmp", "locks"] {
             cache.disk.make_dir(&state.join(folder))?;
+        }
+        // Outputs come from attempts, pass through `tmp` and end in `cache`, and are never copied.
+        let device = |path: &Path| fs::metadata(path).map(|about| about.dev()).ok();
+        for folder in ["cache", "tmp", "attempts"] {
+            let path = state.join(folder);
+            if device(&path).is_some_and(|there| Some(there) != device(state)) {
+                return Err(OutputError::OtherDisk { path, other: state.to_owned() });
+            }
         }
         Ok(cache)
     }
@@ -129,7 +138,12 @@ impl Cache {
             Err(Unreadable::Newer(format)) => return Verdict::Newer(*format),
             Err(Unreadable::Damaged(problem)) => Err(problem.clone()),
             Ok(entry) if entry.key.id() != listed.id => Err("it holds the output of another key".to_owned()),
-            Ok(entry) => entry::compare(&listed.dir.join("out"), &entry.files, None).map(|_| ()),
+            Ok(entry) => {
+                let out = listed.dir.join("out");
+                let links = entry.files.iter().filter(|file| matches!(file.kind, FileKind::Link { .. }));
+                let astray = links.filter_map(|link| astray(&out, &link.path, &self.state)).next();
+                astray.map_or(Ok(()), Err).and_then(|()| entry::compare(&out, &entry.files, None).map(drop))
+            }
         };
         match checked {
             Ok(()) => Verdict::Sound,
@@ -289,6 +303,7 @@ impl Outputs for Cache {
     }
 
     fn publish(&self, permit: Permit, dir: &Path, run: Run) -> Result<Output, PublishError> {
+        seal(dir, &self.state, &self.state.join("cache"), &self.disk)?;
         let files = describe(dir)?;
         Ok(self.keep(permit, dir, files, run)?)
     }

@@ -377,3 +377,32 @@ fn entries_of_every_format_are_read() {
     let entry = entry::read(second.as_bytes()).unwrap();
     assert_eq!((entry.format, entry.metrics["loss"]), (2, 0.5));
 }
+
+#[test]
+fn a_link_into_another_entry_which_older_releases_kept_is_damage() {
+    let dir = tempfile::tempdir().unwrap();
+    let cache = open(dir.path());
+    let above = make(&cache, &key("a", "1"), "text", 2.0);
+    let Staged::Mine(staging) = cache.stage(&key("b", "1"), &Stop::new()).unwrap() else { panic!() };
+    std::os::unix::fs::symlink(above.dir.join("sub/file"), staging.out().join("link")).unwrap();
+    drop(keep(staging, 1.0).unwrap());
+    for is_there in [true, false] {
+        let listed = cache.list().unwrap().into_iter().find(|listed| listed.id == key("b", "1").id());
+        let Verdict::Damaged(problem) = cache.verify(&listed.unwrap()) else { panic!("{is_there}") };
+        assert!(problem.contains("the link `link` leads to"), "{problem}");
+        let _ = fs::remove_dir_all(&above.dir);
+    }
+}
+
+#[test]
+fn a_cache_on_another_disk_is_refused_with_what_to_do() {
+    let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir_in("/dev/shm"));
+    let device = |path: &Path| std::os::unix::fs::MetadataExt::dev(&fs::metadata(path).unwrap());
+    let Some(other) = other.ok().filter(|other| device(other.path()) != device(dir.path())) else {
+        println!("there is no second disk here: nothing was tried");
+        return;
+    };
+    std::os::unix::fs::symlink(other.path(), dir.path().join("cache")).unwrap();
+    let error = Cache::open(dir.path(), Disk::default(), None).unwrap_err();
+    assert!(matches!(error, OutputError::OtherDisk { .. }) && error.to_string().contains("on one disk"));
+}
