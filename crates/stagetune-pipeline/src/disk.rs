@@ -1,7 +1,7 @@
 //! Every change that this crate makes to the file system, in one place, so that a test can make any of them fail.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -138,6 +138,16 @@ impl Disk {
             let mut file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
             file.write_all(bytes)?;
             file.set_len(bytes.len() as u64)
+        })
+    }
+
+    /// Writes behind the first `length` bytes of a file, and cuts away what stood there; it is made if it is not there.
+    pub fn append(&self, path: &Path, length: u64, bytes: &[u8]) -> Result<(), DiskError> {
+        self.change("write", path, || {
+            let mut file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+            file.set_len(length)?;
+            file.seek(SeekFrom::End(0))?;
+            file.write_all(bytes)
         })
     }
 

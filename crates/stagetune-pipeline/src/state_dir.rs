@@ -3,8 +3,9 @@
 //! ```text
 //! .stagetune/journal.db              every study of this directory
 //! .stagetune/cache/<key>/            finished outputs
+//! .stagetune/cache/packed.db         small ones of long ago
 //! .stagetune/attempts/<token>/       attempts at stages, from their launch until their end is told
-//! .stagetune/logs/<study>/           what stages said
+//! .stagetune/logs/<study>/           what stages said; `older.txt` has the small logs of long ago
 //! .stagetune/locks/                  who runs what, at this moment
 //! .stagetune/tmp/                    outputs on their way
 //! .stagetune/live-<study>.json       what runs now, for `stagetune status`

@@ -11,7 +11,7 @@ use stagetune_pipeline::disk::Disk;
 use stagetune_pipeline::file::{Pipeline, parse_bytes};
 use stagetune_pipeline::ledger::Ledger;
 use stagetune_pipeline::log::{Log, Sqlite};
-use stagetune_pipeline::outputs::{Cache, Difference, Evicted, Listed, Unreadable, Verdict};
+use stagetune_pipeline::outputs::{Cache, Difference, Evicted, Listed, Unreadable, Unusable, Verdict};
 use stagetune_pipeline::owner::{Hold, StagePlan, plan};
 use stagetune_pipeline::state_dir::StateDir;
 use stagetune_pipeline::text::escaped;
@@ -123,15 +123,30 @@ pub fn verify(args: &FileArgs, remove: bool) -> Done {
             damaged.push(json!({"key": listed.id, "problem": problem, "removed": removed}));
         }
     }
+    // What is damaged within it may have been found only now.
+    let pack = cache.unusable_pack()?;
+    if let Some((path, problem)) = &pack {
+        let is_damaged = matches!(problem, Unusable::Damaged(_));
+        if remove && is_damaged {
+            cache.remove_damaged_pack()?;
+        }
+        if !args.json {
+            let done = if remove && is_damaged { ", removed" } else { "" };
+            let what = paint(if is_damaged { BAD } else { FAINT }, "small outputs");
+            say!("{what}  {}: {}{done}", clean(&path.display().to_string()), clean(&problem.to_string()));
+        }
+    }
     if args.json {
-        print_json(&json!({"entries": listed.len(), "damaged": damaged}))?;
-    } else if damaged.is_empty() {
+        let pack = pack.as_ref().map(|(path, problem)| json!({"path": path, "problem": problem.to_string()}));
+        print_json(&json!({"entries": listed.len(), "damaged": damaged, "unusable_pack": pack}))?;
+    } else if damaged.is_empty() && pack.is_none() {
         say!("{} entries, every byte as it was: {}", count(listed.len()), paint(GOOD, "sound"));
     } else if !remove {
         say!("a damaged entry is made again when it is needed; `--remove` takes it away now");
     }
-    let gone = remove && damaged.iter().all(|one| one["removed"] == true);
-    Ok(if damaged.is_empty() || gone { Code::Done } else { Code::Damaged })
+    let gone = remove && damaged.iter().all(|one| one["removed"] == true) && cache.unusable_pack()?.is_none();
+    let sound = damaged.is_empty() && !matches!(pack, Some((_, Unusable::Damaged(_))));
+    Ok(if sound || gone { Code::Done } else { Code::Damaged })
 }
 
 /// Makes room, and counts what the logs take; those of finished studies go if that is asked for.

@@ -158,6 +158,7 @@ fn change(news: &News<'_>) -> Change {
         News::Told { standing, .. } => Change::Stands(*standing),
         News::BegunWith { .. }
         | News::OtherOptions { .. }
+        | News::PackUnusable { .. }
         | News::Asked { .. }
         | News::StageFailed { .. }
         | News::Damaged { .. }

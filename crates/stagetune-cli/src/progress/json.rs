@@ -55,6 +55,9 @@ impl Watcher for Json {
             News::OtherOptions { before, now } => {
                 json!({"news": "other-options", "before": before, "now": now})
             }
+            News::PackUnusable { path, problem } => {
+                json!({"news": "small-outputs-unusable", "path": path, "problem": problem})
+            }
             News::Damaged { stage, problem } => {
                 json!({"news": "damaged-output", "stage": stage, "problem": problem})
             }

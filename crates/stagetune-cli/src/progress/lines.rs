@@ -104,7 +104,10 @@ pub fn trouble(news: &News<'_>) -> Option<String> {
             for word in *words {
                 text.push_str(&format!("\n    {}", paint(FAINT, format!("| {word}"))));
             }
-            text.push_str(&format!("\n    {}", paint(FAINT, clean(&log.display().to_string()))));
+            // A stage that said nothing leaves no log.
+            if log.exists() {
+                text.push_str(&format!("\n    {}", paint(FAINT, clean(&log.display().to_string()))));
+            }
             Some(text)
         }
         News::BegunWith { strategy } => {
@@ -117,6 +120,13 @@ pub fn trouble(news: &News<'_>) -> Option<String> {
             let warning = paint(WARNING, "warning");
             Some(format!(
                 "{warning}: the study was begun with other options of its strategy ({before}, and now {now}) and goes on with those of now; give it a new `name` to begin afresh"
+            ))
+        }
+        News::PackUnusable { path, problem } => {
+            let (warning, path) = (paint(WARNING, "warning"), clean(&path.display().to_string()));
+            let problem = clean(problem);
+            Some(format!(
+                "{warning}: the small outputs in {path} cannot be used ({problem}); they are made again when they are needed, and `stagetune cache verify --remove` takes a damaged file away"
             ))
         }
         News::Damaged { stage, problem } => {
@@ -189,6 +199,7 @@ pub fn line(facts: &Facts, trials: &mut Trials, news: &News<'_>) -> Option<Strin
         }
         News::BegunWith { .. }
         | News::OtherOptions { .. }
+        | News::PackUnusable { .. }
         | News::StageBegan { .. }
         | News::StageFailed { .. }
         | News::Damaged { .. }

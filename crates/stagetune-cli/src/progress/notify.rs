@@ -61,6 +61,7 @@ impl Watcher for Notifying {
             News::Told { .. }
             | News::BegunWith { .. }
             | News::OtherOptions { .. }
+            | News::PackUnusable { .. }
             | News::Asked { .. }
             | News::StageBegan { .. }
             | News::StageEnded { .. }

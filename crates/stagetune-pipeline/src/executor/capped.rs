@@ -63,10 +63,14 @@ impl CappedLog {
         }
     }
 
-    /// Writes a log above the limit anew without its middle. Where that fails, it stays as it is:
-    /// words are not worth a result.
+    /// Removes an empty log, and writes one above the limit anew without its middle. Where that fails, it stays as it
+    /// is: words are not worth a result.
     pub(super) fn close(self, disk: &Disk) {
-        if self.file.metadata().is_ok_and(|found| found.len() > self.limit) {
+        let Ok(length) = self.file.metadata().map(|found| found.len()) else { return };
+        if length == 0 {
+            let _ = disk.remove_file(&self.path);
+        }
+        if length > self.limit {
             let beside = self.path.with_extension("new");
             if self.shorten(&beside, disk).is_err() {
                 let _ = disk.remove_file(&beside);

@@ -6,6 +6,7 @@
 //! ```text
 //! .stagetune/cache/<key>/out/…                 what the stage wrote into {out}
 //! .stagetune/cache/<key>/entry.json            the key in full, a manifest of the files, cost, times, metrics
+//! .stagetune/cache/packed.db                   small outputs that were not used for long, together
 //! .stagetune/tmp/<key>.<host>.<process>-<n>/   an entry on its way in or out; renamed to its place in one step
 //! .stagetune/locks/<key>                       held by whoever makes the output, so that nobody else does
 //! ```
@@ -20,8 +21,10 @@ mod hash;
 mod inputs;
 mod key;
 mod memory;
+mod pack;
 mod publish;
 mod seal;
+mod small;
 #[cfg(test)]
 mod staging;
 mod store;
@@ -33,6 +36,7 @@ pub(crate) use inputs::Looks;
 pub use inputs::{InputError, Inputs};
 pub use key::{KEY_FORMAT, KeyId, StageKey};
 pub use memory::Memory;
+pub use pack::Unusable;
 pub use publish::Swept;
 pub use store::{Cache, Listed, Verdict};
 pub use why::{Difference, Nearest};
@@ -134,6 +138,14 @@ pub enum OutputError {
         /// Why.
         problem: String,
     },
+    /// The file of small outputs cannot be read or written.
+    #[error("cannot use {}: {problem}", .path.display())]
+    Pack {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        problem: String,
+    },
     /// Outputs cannot be moved to their place.
     #[error(
         "{} is on another disk than {}, so that outputs cannot be moved there; have all of `.stagetune/` on one disk, for \
@@ -163,7 +175,7 @@ impl OutputError {
     /// Whether the world is at fault, which may mend.
     pub(crate) fn is_of_the_world(&self) -> bool {
         match self {
-            Self::Disk(_) | Self::Read { .. } => true,
+            Self::Disk(_) | Self::Read { .. } | Self::Pack { .. } => true,
             Self::Entry { .. } | Self::OtherDisk { .. } | Self::Newer { .. } => false,
         }
     }
@@ -222,5 +234,7 @@ fn describe(dir: &Path) -> Result<Vec<FileFacts>, PublishError> {
 
 #[cfg(test)]
 mod conformance;
+#[cfg(test)]
+mod small_tests;
 #[cfg(test)]
 mod tests;

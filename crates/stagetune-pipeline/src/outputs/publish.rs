@@ -155,6 +155,8 @@ impl Cache {
         let output = Output { entry: Arc::new(entry), dir: place.join("out"), lock: Some(Arc::new(file)) };
         // A cache that stays too large is no reason to lose what was just made.
         let _ = self.make_room(output.entry.bytes() + text.len() as u64);
+        // Nor is one with too many files.
+        let _ = self.count_files(&output.entry);
         Ok(output)
     }
 }

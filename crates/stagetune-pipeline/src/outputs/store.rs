@@ -11,6 +11,7 @@ use std::time::SystemTime;
 
 use super::entry::{self, Entry, FileKind, Unreadable};
 use super::hash::Stat;
+use super::pack::{Pack, Unusable};
 use super::seal::{astray, seal};
 use super::{Claim, KeyId, Output, OutputError, Outputs, Permit, PublishError, Run, StageKey, describe};
 use crate::disk::Disk;
@@ -27,6 +28,17 @@ pub struct Cache {
     pub(super) total: Mutex<Option<u64>>,
     pub(super) shrinking: Mutex<()>,
     pub(super) temporaries: AtomicU64,
+    pub(super) pack: Pack,
+    pub(super) loose: Mutex<Loose>,
+}
+
+/// How many files outputs have in directories of their own, as far as this process knows.
+#[derive(Debug, Default)]
+pub(super) struct Loose {
+    /// Counted at the first output that is kept.
+    pub(super) files: Option<usize>,
+    /// When there are more than this, small ones are packed.
+    pub(super) next: usize,
 }
 
 /// An entry of the cache, for lists.
@@ -42,6 +54,8 @@ pub struct Listed {
     pub used: f64,
     /// What it takes on the disk: its files and what is known of them.
     pub bytes: u64,
+    /// It has no directory, but stands in the pack.
+    pub packed: bool,
 }
 
 /// What a check of an entry found.
@@ -54,6 +68,9 @@ pub enum Verdict {
     /// It was made by a newer release, in this format: nothing can be said of it.
     Newer(u32),
 }
+
+/// What was found of a key: nothing, an output, or what is wrong with it.
+type Look = Option<Result<Output, Unreadable>>;
 
 /// The lock of a key; dropped it gives the key back.
 pub(super) struct KeyLock {
@@ -84,23 +101,30 @@ impl Cache {
     pub fn at(state: &Path, disk: Disk, limit: Option<u64>) -> Self {
         Self {
             state: state.to_owned(),
-            disk,
             limit,
             checked: Mutex::default(),
             total: Mutex::default(),
             shrinking: Mutex::default(),
             temporaries: AtomicU64::new(0),
+            pack: Pack::of(state, disk.clone()),
+            loose: Mutex::default(),
+            disk,
         }
     }
 
-    /// The output of a stage if it is there and sound; nothing is changed.
+    /// The output of a stage if it is there and sound; nothing is changed. A packed one has no directory.
     pub fn find(&self, key: &StageKey) -> Result<Option<Output>, OutputError> {
-        Ok(self.look(key, &key.id())?.and_then(Result::ok))
+        let id = key.id();
+        if let Some(found) = self.look_at_dir(key, &id)? {
+            return Ok(found.ok());
+        }
+        let output = |entry| Output { entry: Arc::new(entry), dir: self.dir(&id).join("out"), lock: None };
+        Ok(self.find_packed(&id)?.map(output))
     }
 
-    /// The same, and a note that it was used: among entries of equal worth the one that was not used for longest is evicted first.
+    /// The same with its directory, and a note that it was used: among entries of equal worth the one that was not used for longest is evicted first.
     pub fn reuse(&self, key: &StageKey) -> Result<Option<Output>, OutputError> {
-        let found = self.find(key)?;
+        let found = self.look(key, &key.id())?.and_then(Result::ok);
         if let Some(lock) = found.as_ref().and_then(|output| output.lock.as_ref()) {
             // A cache that cannot be written need not know.
             let _ = lock.set_modified(SystemTime::now());
@@ -110,6 +134,26 @@ impl Cache {
 
     /// Every entry, by name.
     pub fn list(&self) -> Result<Vec<Listed>, OutputError> {
+        let mut listed = self.loose_entries()?;
+        listed.extend(self.packed_entries()?);
+        listed.sort_by(|a, b| a.id.cmp(&b.id));
+        // One that was given its directory back in between was seen twice.
+        listed.dedup_by(|b, a| a.id == b.id);
+        Ok(listed)
+    }
+
+    /// The file of small outputs and why it cannot be used; all that it holds is made again.
+    pub fn unusable_pack(&self) -> Result<Option<(PathBuf, Unusable)>, OutputError> {
+        self.pack.unusable()
+    }
+
+    /// Takes a damaged file of small outputs away; one of a newer release is left alone.
+    pub fn remove_damaged_pack(&self) -> Result<(), OutputError> {
+        self.pack.remove_damaged()
+    }
+
+    /// The entries that have a directory.
+    pub(super) fn loose_entries(&self) -> Result<Vec<Listed>, OutputError> {
         let folder = self.state.join("cache");
         let reading = |source| OutputError::Read { path: folder.clone(), source };
         let mut listed = Vec::new();
@@ -126,9 +170,8 @@ impl Cache {
             let about = fs::metadata(dir.join("entry.json")).ok();
             let used = about.as_ref().map_or(0.0, |about| about.mtime() as f64);
             let bytes = about.map_or(0, |about| about.len()) + entry.as_ref().map_or(0, Entry::bytes);
-            listed.push(Listed { id, dir, entry, used, bytes });
+            listed.push(Listed { id, dir, entry, used, bytes, packed: false });
         }
-        listed.sort_by(|a, b| a.id.cmp(&b.id));
         Ok(listed)
     }
 
@@ -138,6 +181,7 @@ impl Cache {
             Err(Unreadable::Newer(format)) => return Verdict::Newer(*format),
             Err(Unreadable::Damaged(problem)) => Err(problem.clone()),
             Ok(entry) if entry.key.id() != listed.id => Err("it holds the output of another key".to_owned()),
+            Ok(_) if listed.packed && !listed.dir.exists() => self.verify_packed(&listed.id),
             Ok(entry) => {
                 let out = listed.dir.join("out");
                 let links = entry.files.iter().filter(|file| matches!(file.kind, FileKind::Link { .. }));
@@ -153,12 +197,19 @@ impl Cache {
 
     /// Takes an entry away, unless somebody reads it; whether it is gone.
     pub fn remove(&self, id: &KeyId) -> Result<bool, OutputError> {
-        let dir = self.dir(id);
         // Held until the entry is out of sight, so that nobody begins to read it in between.
-        let entry = File::open(dir.join("entry.json")).ok();
+        let entry = File::open(self.dir(id).join("entry.json")).ok();
         if entry.as_ref().is_some_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock))) {
             return Ok(false);
         }
+        self.pack.remove(id)?;
+        self.remove_dir_of(id)?;
+        Ok(true)
+    }
+
+    /// Removes the directory of an entry that nobody reads.
+    pub(super) fn remove_dir_of(&self, id: &KeyId) -> Result<(), OutputError> {
+        let dir = self.dir(id);
         // First out of sight in one step: a half-removed entry is never one.
         let away = loop {
             let away = self.temporary_name(id, ".gone");
@@ -166,7 +217,7 @@ impl Cache {
                 Ok(()) => break away,
                 Err(error) => match error.source.kind() {
                     // Somebody else was quicker.
-                    io::ErrorKind::NotFound => return Ok(true),
+                    io::ErrorKind::NotFound => return Ok(()),
                     // A process of the same number was killed here.
                     io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists => {}
                     _ => return Err(error.into()),
@@ -177,15 +228,38 @@ impl Cache {
             checked.remove(id);
         }
         self.disk.remove_dir(&away)?;
-        Ok(true)
+        Ok(())
     }
 
     pub(super) fn dir(&self, id: &KeyId) -> PathBuf {
         self.state.join("cache").join(id.as_str())
     }
 
-    /// `None` if it is not there, what is wrong with it if it is damaged.
-    fn look(&self, key: &StageKey, id: &KeyId) -> Result<Option<Result<Output, Unreadable>>, OutputError> {
+    /// `None` if it is not there, what is wrong with it if it is damaged. A packed one gets its directory back.
+    fn look(&self, key: &StageKey, id: &KeyId) -> Result<Look, OutputError> {
+        let found = self.look_at_dir(key, id)?;
+        if found.is_some() || !self.pack.has(id)? {
+            return Ok(found);
+        }
+        // Whoever holds the lock does what is to be done.
+        let Some(_lock) = self.try_lock(id)? else { return Ok(None) };
+        self.look_with_lock(key, id)
+    }
+
+    /// The same by whoever holds the lock of the key.
+    fn look_with_lock(&self, key: &StageKey, id: &KeyId) -> Result<Look, OutputError> {
+        let found = self.look_at_dir(key, id)?;
+        if found.is_some() || self.dir(id).exists() {
+            return Ok(found);
+        }
+        match self.unpack(id)? {
+            Ok(true) => self.look_at_dir(key, id),
+            Ok(false) => Ok(None),
+            Err(problem) => Ok(Some(Err(problem))),
+        }
+    }
+
+    fn look_at_dir(&self, key: &StageKey, id: &KeyId) -> Result<Look, OutputError> {
         let dir = self.dir(id);
         let path = dir.join("entry.json");
         let file = match File::open(&path) {
@@ -271,7 +345,7 @@ impl Outputs for Cache {
             if swept {
                 self.sweep_of(&id)?;
             }
-            match self.look(key, &id)? {
+            match self.look_with_lock(key, &id)? {
                 Some(Ok(output)) => return Ok(Claim::Ready(output)),
                 Some(Err(Unreadable::Newer(format))) => return Err(self.newer(&id, format)),
                 Some(Err(Unreadable::Damaged(problem))) => {

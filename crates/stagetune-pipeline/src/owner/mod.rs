@@ -25,6 +25,7 @@ mod keys;
 mod live;
 mod log_writer;
 mod news;
+mod old_logs;
 mod open;
 mod outlook;
 mod patience;

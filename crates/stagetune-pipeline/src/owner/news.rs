@@ -1,5 +1,6 @@
 //! What a run has to say while it goes on.
 
+use std::path::Path;
 use std::time::Duration;
 
 use stagetune::study::{Account, Event, StopReason};
@@ -21,6 +22,13 @@ pub enum News<'a> {
         before: &'a str,
         /// The same as it is now.
         now: &'a str,
+    },
+    /// The file of small outputs cannot be used; what it holds is made again when it is needed.
+    PackUnusable {
+        /// The file.
+        path: &'a Path,
+        /// Why.
+        problem: &'a str,
     },
     /// A trial begins.
     Asked {
@@ -60,7 +68,7 @@ pub enum News<'a> {
         /// The last words of its log.
         words: &'a [String],
         /// Its log.
-        log: &'a std::path::Path,
+        log: &'a Path,
         /// Whether it is tried again.
         again: bool,
     },

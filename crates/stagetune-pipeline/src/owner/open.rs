@@ -14,6 +14,7 @@ use super::hold::Hold;
 use super::keys::Keys;
 use super::live::Live;
 use super::news::{News, Reached, Standing, Watcher};
+use super::old_logs::OldLogs;
 use super::patience::Patience;
 use super::provenance::this_process;
 use super::replay::{begun_with, check_unchanged, other_options, study};
@@ -73,6 +74,7 @@ pub(super) struct Context<'a> {
     pub(super) executor: Arc<dyn Executor>,
     pub(super) keys: Keys,
     pub(super) live: Live,
+    pub(super) old_logs: OldLogs,
     pub(super) patience: Patience,
     pub(super) state: StateDir,
     pub(super) identity: String,
@@ -114,6 +116,9 @@ impl<'a> Owner<'a> {
         let identity = log.identity(name);
         let cache = Cache::open(state.path(), disk.clone(), pipeline.cache_limit)?;
         cache.sweep()?;
+        if let Some((path, problem)) = cache.unusable_pack()? {
+            watcher.see(&News::PackUnusable { path: &path, problem: &problem.to_string() });
+        }
         let records = log.read(0)?;
         // Options that the file leaves to stagetune may be others in another release.
         let lenient = options.accept_changes || pipeline.study.options.is_empty();
@@ -182,6 +187,7 @@ impl<'a> Owner<'a> {
             executor,
             keys,
             live,
+            old_logs: OldLogs::default(),
             patience,
             state,
             identity,

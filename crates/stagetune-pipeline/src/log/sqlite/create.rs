@@ -1,15 +1,15 @@
 //! A journal file comes to be, and is recognised.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::Connection;
 
 use super::FORMAT;
 use super::error::{database, refused};
-use crate::disk::{Disk, DiskError};
+use crate::disk::Disk;
 use crate::filesystem::Filesystem;
 use crate::log::LogError;
+use crate::sqlite_file::{self, MakeError};
 
 /// Marks the file as ours: "stgt".
 const APPLICATION: i64 = 0x7374_6774;
@@ -23,61 +23,21 @@ const TABLES: &str = "
 ";
 
 /// Makes the file unless it is there; refuses a network file system.
-///
-/// It appears whole, by one rename: a second process that starts at the same moment sees no journal or a
-/// finished one.
 pub fn make_if_absent(path: &Path, disk: &Disk) -> Result<(), LogError> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // A folder that cannot be asked is found missing or forbidden by what follows.
     if let Ok(Filesystem::Network { kind }) = disk.filesystem(folder) {
         return Err(LogError::Network { path: path.to_owned(), kind });
     }
-    if !is_absent(path) {
-        return Ok(());
-    }
-    let failed = |error: DiskError| refused(&error.path, &error.source);
-    let lock = disk.open_lock(&path.with_extension("lock")).map_err(failed)?;
-    lock.lock().map_err(|error| refused(path, &error))?;
-    if !is_absent(path) {
-        return Ok(());
-    }
-    let beside = path.with_extension("new");
-    // Left by a process that was killed at this point.
-    disk.remove_file(&beside).map_err(failed)?;
-    // Left by a journal that was removed: the new one must not take them for its own.
-    for ending in ["-wal", "-shm", "-journal"] {
-        let leftover = with_ending(path, ending);
-        if leftover.exists() {
-            disk.remove_file(&leftover).map_err(failed)?;
-        }
-    }
-    write_tables(&beside).map_err(|error| database(&beside, &error))?;
-    disk.rename(&beside, path).map_err(failed)?;
-    disk.sync_dir(folder).map_err(failed)
-}
-
-/// Whether there is no journal: no file, or an empty one.
-pub fn is_absent(path: &Path) -> bool {
-    std::fs::metadata(path).map_or(true, |file| file.len() == 0)
-}
-
-/// The path of a file that SQLite keeps beside the journal.
-pub fn with_ending(path: &Path, ending: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(ending);
-    PathBuf::from(name)
-}
-
-/// Makes a journal without studies.
-fn write_tables(path: &Path) -> rusqlite::Result<()> {
-    let mut connection = Connection::open(path)?;
-    connection.pragma_update(None, "journal_mode", "wal")?;
-    let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    change.execute_batch(TABLES)?;
-    change.pragma_update(None, "application_id", APPLICATION)?;
-    change.pragma_update(None, "user_version", FORMAT)?;
-    change.commit()?;
-    connection.close().map_err(|(_, error)| error)
+    let made = sqlite_file::make_if_absent(path, &path.with_extension("lock"), disk, |file| {
+        file.execute_batch(TABLES)?;
+        file.pragma_update(None, "application_id", APPLICATION)?;
+        file.pragma_update(None, "user_version", FORMAT)
+    });
+    made.map_err(|error| match error {
+        MakeError::Disk(error) => refused(&error.path, &error.source),
+        MakeError::Database(path, error) => database(&path, &error),
+    })
 }
 
 /// Refuses files of others and of other formats, before anything is written to them.

@@ -18,11 +18,12 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::BUSY;
-use super::create::{check_format, is_absent, with_ending};
+use super::create::check_format;
 use super::error::{database, refused};
 use super::rows::{self, Study};
 use super::writers;
 use crate::log::{Log, LogError, Stamped};
+use crate::sqlite_file::{is_absent, with_ending};
 
 /// How often a look is taken again because the journal moved under it. A write-ahead log begins anew once in
 /// some hundred commits, so twice in a row is rare already.

@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use super::create::with_ending;
 use super::error::{database, refused};
 use super::writers::{FileId, Writer};
 use super::{BUSY, connect};
 use crate::disk::Disk;
 use crate::log::{LogError, Syncer};
+use crate::sqlite_file::with_ending;
 
 /// After so many syncs what the write-ahead log holds is moved into the file. A trial of three stages appends some
 /// twenty pages and is synced once, so this is near the 1,000 pages after which SQLite does so by itself.

@@ -176,7 +176,7 @@ fn a_broken_structure_is_called_damaged_and_not_somebody_else() {
             Err(error) => panic!("page {page}, {copied:?}: {error}"),
         }
         for ending in ["-wal", "-shm"] {
-            let _ = fs::remove_file(create::with_ending(&path, ending));
+            let _ = fs::remove_file(crate::sqlite_file::with_ending(&path, ending));
         }
     }
     assert!(noticed > pages, "{noticed} of {pages}");
