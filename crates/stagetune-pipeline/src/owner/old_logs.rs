@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
+use super::open::Context;
 use crate::disk::{Disk, DiskError};
 
 /// The file of older logs.
@@ -80,6 +81,24 @@ impl OldLogs {
     }
 }
 
+impl Context<'_> {
+    /// Counts the log of a stage that has just ended.
+    pub(super) fn count_log(&self) {
+        // The logs of stages that have not reported are still written to.
+        let in_use = || self.launched().keys().map(|(trial, stage)| log_name(*trial, stage)).collect();
+        let logs = self.state.logs(&self.pipeline.study.name);
+        // Too many files are no reason to lose what was just made.
+        let _ = self.old_logs.count(&logs, in_use, &self.options.disk);
+    }
+
+    /// Where the words of an attempt go.
+    pub(super) fn log_path(&self, trial: u64, stage: &str, attempt: u32) -> PathBuf {
+        let again = if attempt > 1 { format!(".{attempt}") } else { String::new() };
+        let name = format!("{}{again}.log", log_name(trial, stage));
+        self.state.logs(&self.pipeline.study.name).join(name)
+    }
+}
+
 impl Counted {
     /// Collects all but the latest; how many are left.
     fn collect(
@@ -117,6 +136,11 @@ impl Counted {
         }
         Ok(left)
     }
+}
+
+/// How the names of a stage's logs begin.
+fn log_name(trial: u64, stage: &str) -> String {
+    format!("{trial:04}-{stage}")
 }
 
 /// The logs that are files of their own; none where they cannot be listed.

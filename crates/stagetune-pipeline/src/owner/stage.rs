@@ -169,17 +169,11 @@ impl Context<'_> {
             self.launched().remove(&(id, stage.name.clone()));
         }
         self.live.ended(id, &stage.name);
-        // Too many files are no reason to lose what was just made.
-        let _ = self.old_logs.count(&self.logs(), || self.logs_in_use(), &self.options.disk);
+        self.count_log();
         end
     }
 
-    /// The beginnings of the names of logs of stages that have not reported.
-    fn logs_in_use(&self) -> Vec<String> {
-        self.launched().keys().map(|(trial, stage)| log_name(*trial, stage)).collect()
-    }
-
-    fn launched(&self) -> MutexGuard<'_, BTreeMap<(u64, String), Vec<Token>>> {
+    pub(super) fn launched(&self) -> MutexGuard<'_, BTreeMap<(u64, String), Vec<Token>>> {
         self.launched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -467,24 +461,9 @@ impl Context<'_> {
         })
     }
 
-    /// Where the words of an attempt go.
-    pub(super) fn log_path(&self, trial: u64, stage: &str, attempt: u32) -> PathBuf {
-        let again = if attempt > 1 { format!(".{attempt}") } else { String::new() };
-        self.logs().join(format!("{}{again}.log", log_name(trial, stage)))
-    }
-
-    fn logs(&self) -> PathBuf {
-        self.state.logs(&self.pipeline.study.name)
-    }
-
     fn maker(&self, trial: &Proposed) -> Maker {
         Maker { study: self.identity.clone(), trial: trial.id().index() }
     }
-}
-
-/// How the names of a stage's logs begin.
-fn log_name(trial: u64, stage: &str) -> String {
-    format!("{trial:04}-{stage}")
 }
 
 /// How a stage ran that took no time.
