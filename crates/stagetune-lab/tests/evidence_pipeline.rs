@@ -16,6 +16,14 @@ fn overhead_is_measured_against_the_bare_commands() {
 }
 
 #[test]
+fn what_a_study_leaves_is_counted() {
+    let result = evidence(&["files", "--trials", "20", "--stagetune", &stagetune()]);
+    // Three stages a trial, each an entry and its file, and a log of the second.
+    assert!(result["files"].as_u64().is_some_and(|files| (100..200).contains(&files)), "{result}");
+    assert_eq!(result["holds"], true);
+}
+
+#[test]
 fn a_long_study_is_opened_and_looked_at() {
     let result = evidence(&["long-study", "--trials", "200", "--repeats", "1", "--stagetune", &stagetune()]);
     // Started, owned, and for each trial: asked, a launch and a report of each of three stages, ended.

@@ -12,12 +12,14 @@
 //! | `settings` | the default settings of LaMBO beat the paper's |
 //! | `resume` | a study of 1,000 trials resumes in under 2 seconds and goes on as if nothing had happened |
 //! | `overhead` | `stagetune run` adds little to the commands that it runs |
+//! | `files` | a long study of small outputs leaves few files |
 //! | `long-study` | a study of 20,000 trials opens in under 2 s and its status is there at once |
 //!
 //! A file says how it came about: command, seed, date, cores and version. Progress goes to standard error.
 
 mod ask;
 mod data;
+mod files;
 mod kernels;
 mod laziness;
 mod long_study;
@@ -72,6 +74,8 @@ enum Run {
     Resume(resume::Options),
     /// What `stagetune run` adds to the commands that it runs.
     Overhead(overhead::Options),
+    /// What a long study of small outputs leaves on the disk.
+    Files(files::Options),
     /// What a study of 20,000 trials costs to open and to look at.
     LongStudy(long_study::Options),
     /// What `memory` measures, in a process of its own.
@@ -120,6 +124,7 @@ pub fn run(options: &Options) -> Result<bool> {
         Run::Settings(run) => ("settings", settings::CLAIM, settings::run(run, seed)?),
         Run::Resume(run) => ("resume", resume::CLAIM, resume::run(run, seed)?),
         Run::Overhead(run) => ("overhead", overhead::CLAIM, overhead::run(run, seed)?),
+        Run::Files(run) => ("files", files::CLAIM, files::run(run, seed)?),
         Run::LongStudy(run) => ("long-study", long_study::CLAIM, long_study::run(run, seed)?),
         Run::MemoryOfThisProcess(run) => {
             write_out(format_args!("{}\n", serde_json::to_string(&memory::measure(run, seed)?)?))?;
