@@ -20,7 +20,6 @@ fn what_a_study_leaves_is_counted() {
     let result = evidence(&["files", "--trials", "20", "--stagetune", &stagetune()]);
     // Three stages a trial, each an entry and its file, and a log of the second.
     assert!(result["files"].as_u64().is_some_and(|files| (100..200).contains(&files)), "{result}");
-    assert_eq!(result["holds"], true);
 }
 
 #[test]
