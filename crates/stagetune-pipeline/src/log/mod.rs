@@ -25,11 +25,12 @@ mod memory;
 mod record;
 mod sqlite;
 mod tail;
+mod witness;
 
 pub use error::LogError;
 pub use memory::Memory;
 pub use record::{CostUnit, Definition, Record, Run, Session, StageDefinition, Stamped, read_record};
-pub use sqlite::{FORMAT, Look, Sqlite};
+pub use sqlite::{FORMAT, Look, Repair, Repaired, Sqlite};
 pub use tail::Tail;
 
 /// A sequence of records.
@@ -51,6 +52,9 @@ pub trait Log: Send {
 pub trait Syncer: Send {
     /// Returns when all that had been appended before the call is on the disk itself.
     fn sync(&mut self) -> Result<(), LogError>;
+
+    /// Does what can wait; for moments at which there is nothing to sync.
+    fn rest(&mut self) {}
 }
 
 /// The syncer of a log that keeps nothing on a disk.

@@ -7,14 +7,17 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::FORMAT;
 use super::error::{database, refused};
+use super::examine::check_absent;
 use crate::disk::{Disk, DiskError};
 use crate::filesystem::Filesystem;
 use crate::log::LogError;
+use crate::log::witness::Witness;
 
 /// Marks the file as ours: "stgt".
 const APPLICATION: i64 = 0x7374_6774;
 
-const TABLES: &str = "
+/// The tables of format 2; another text would be another format.
+pub const TABLES: &str = "
     CREATE TABLE study (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, began REAL NOT NULL);
     CREATE TABLE event (
         study INTEGER NOT NULL REFERENCES study(id), position INTEGER NOT NULL,
@@ -22,7 +25,7 @@ const TABLES: &str = "
         PRIMARY KEY (study, position)) WITHOUT ROWID;
 ";
 
-/// Makes the file unless it is there; refuses a network file system.
+/// Makes the file unless it is there; refuses a network file system, and a journal that is not there any more.
 ///
 /// It appears whole, by one rename: a second process that starts at the same moment sees no journal or a
 /// finished one.
@@ -32,15 +35,20 @@ pub fn make_if_absent(path: &Path, disk: &Disk) -> Result<(), LogError> {
     if let Ok(Filesystem::Network { kind }) = disk.filesystem(folder) {
         return Err(LogError::Network { path: path.to_owned(), kind });
     }
+    // Witnesses first: one that is there by now has seen a journal.
+    let witnesses = Witness::all(path);
     if !is_absent(path) {
         return Ok(());
     }
+    check_absent(path, &witnesses)?;
     let failed = |error: DiskError| refused(&error.path, &error.source);
     let lock = disk.open_lock(&path.with_extension("lock")).map_err(failed)?;
     lock.lock().map_err(|error| refused(path, &error))?;
+    let witnesses = Witness::all(path);
     if !is_absent(path) {
         return Ok(());
     }
+    check_absent(path, &witnesses)?;
     let beside = path.with_extension("new");
     // Left by a process that was killed at this point.
     disk.remove_file(&beside).map_err(failed)?;
@@ -69,7 +77,7 @@ pub fn with_ending(path: &Path, ending: &str) -> PathBuf {
 }
 
 /// Makes a journal without studies.
-fn write_tables(path: &Path) -> rusqlite::Result<()> {
+pub fn write_tables(path: &Path) -> rusqlite::Result<()> {
     let mut connection = Connection::open(path)?;
     connection.pragma_update(None, "journal_mode", "wal")?;
     let change = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
