@@ -223,7 +223,7 @@ pub struct RepairArgs {
     #[arg(default_value = "pipeline.toml")]
     pub file: PathBuf,
     /// The same.
-    #[arg(long = "file", short, value_name = "FILE", conflicts_with = "file")]
+    #[arg(long = "file", short = 'f', value_name = "FILE", conflicts_with = "file")]
     pub given: Option<PathBuf>,
     /// As JSON.
     #[arg(long)]

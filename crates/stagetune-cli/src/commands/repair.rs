@@ -76,7 +76,7 @@ fn tell(args: &RepairArgs, plan: &Repair, aside: Option<&Path>, outputs: usize) 
             let _ = writeln!(out, "  {verb}given up: {}", records(one.given_up));
         }
         if !one.reopened.is_empty() {
-            let _ = writeln!(out, "  to be ended again: trial {}", ranges(&one.reopened));
+            let _ = writeln!(out, "  open again, though it had ended: trial {}", ranges(&one.reopened));
         }
         if !one.forgotten.is_empty() {
             let _ = writeln!(out, "  not known any more: trial {}", ranges(&one.forgotten));

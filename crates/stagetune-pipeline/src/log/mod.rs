@@ -4,7 +4,9 @@
 //! several processes can share a study, whatever holds the sequence. [`Sqlite`] keeps it in
 //! `.stagetune/journal.db`, [`Memory`] nowhere; [`Tail`] follows one while others append.
 //!
-//! Every record carries a checksum that covers the record and all before it ([`chain`]); reading checks it.
+//! Every record carries a checksum that covers the record and all before it ([`chain`]); reading checks it. A
+//! beginning of a log is a log, so a small file beside it says how much was on the disk (`witness`). What is sound
+//! of a damaged one is kept by a [`Repair`].
 //!
 //! # What survives what
 //!

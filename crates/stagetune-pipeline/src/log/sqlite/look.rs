@@ -147,7 +147,10 @@ pub(super) fn looking<T>(
                 let look = connection.unchecked_transaction().map_err(|error| database(path, &error))?;
                 work(&look)
             });
-            Ok::<_, LogError>((writing || before.still_holds(&Moment::of(path)?)).then_some(read))
+            let after = Moment::of(path)?;
+            // Pages that a checkpoint moved meanwhile may be newer than the rest, and look like damage.
+            let is_settled = writing || before.still_holds(&after) && (read.is_ok() || before == after);
+            Ok::<_, LogError>(is_settled.then_some(read))
         })?;
         if let Some(read) = settled {
             return read;

@@ -423,3 +423,25 @@ fn a_look_is_taken_again_if_the_journal_moved_under_it() {
     let restart = format!("PRAGMA wal_checkpoint(RESTART); {begin_study}");
     assert_eq!(looks(&restart), (2, 4), "it began anew");
 }
+
+#[test]
+fn damage_that_a_checkpoint_feigned_is_looked_at_again_and_real_damage_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("journal.db");
+    drop(sqlite(dir.path()));
+    let other = raw(dir.path());
+    other.execute_batch("INSERT INTO study (name, began) VALUES ('n', 1.0)").unwrap();
+    let looks = |change: &str, failing: u32| {
+        let times = std::cell::Cell::new(0);
+        let looked = look::looking(&path, |_| {
+            times.set(times.get() + 1);
+            if times.get() == 1 {
+                other.execute_batch(change).unwrap();
+            }
+            if times.get() <= failing { Err(error::damaged(&path, "it seems")) } else { Ok(()) }
+        });
+        (times.get(), looked.is_ok())
+    };
+    assert_eq!(looks("PRAGMA wal_checkpoint(PASSIVE)", 1), (2, true));
+    assert_eq!(looks("", 1), (1, false));
+}
