@@ -89,6 +89,11 @@ pub enum Command {
         after_help = "Examples:\n  stagetune note \"new microscope from here on\"\n  stagetune note --trial 12 \"blurred\""
     )]
     Note(NoteArgs),
+    /// Keep of a damaged journal all that is sound, and put the damaged files aside.
+    #[command(
+        after_help = "Examples:\n  stagetune repair --dry-run       what is wrong, and what would be kept\n  stagetune repair\n\nOf every study in the journal the longest beginning is kept whose checksums hold. Records that vanished are given up; what is in the cache is reused by `stagetune run`. Nothing is deleted: the damaged files are in `.stagetune/damaged-…`."
+    )]
+    Repair(RepairArgs),
     /// The stage cache: what it holds, why a stage would run, whether it is sound, making room.
     #[command(subcommand, arg_required_else_help = true)]
     Cache(CacheCommand),
@@ -210,6 +215,22 @@ pub struct NoteArgs {
     pub trial: Option<u64>,
     #[command(flatten)]
     pub common: ControlArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct RepairArgs {
+    /// The pipeline file.
+    #[arg(default_value = "pipeline.toml")]
+    pub file: PathBuf,
+    /// The same.
+    #[arg(long = "file", short = 'f', value_name = "FILE", conflicts_with = "file")]
+    pub given: Option<PathBuf>,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Show what would be kept, without writing anything.
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 #[derive(Debug, Args)]

@@ -9,7 +9,7 @@
 //! | 4 | another process runs the study, or took it over |
 //! | 5 | every trial failed |
 //! | 6 | the study cannot be continued with this file |
-//! | 7 | the journal is damaged, or of a newer release |
+//! | 7 | the journal is damaged, lacks records that it had, or is of a newer release |
 //! | 8 | there is no such study yet |
 //! | 9 | `cache verify` found damaged entries |
 //! | 10 | the world stayed at fault for longer than `patience`; once it is mended, the same command continues the study |
@@ -56,7 +56,7 @@ pub const TABLE: &str = "Exit codes:
     4  another process runs the study, or took it over
     5  every trial failed
     6  the study cannot be continued with this file
-    7  the journal is damaged, or of a newer release
+    7  the journal is damaged, lacks records that it had, or is of a newer release
     8  there is no such study yet
     9  `cache verify` found damaged entries
    10  the world stayed at fault for longer than `patience`; once it is mended, the same command continues the study
@@ -110,11 +110,13 @@ fn of_journal(error: &LogError) -> Code {
         | LogError::Older { .. }
         | LogError::Foreign { .. }
         | LogError::Damaged { .. }
+        | LogError::Vanished { .. }
+        | LogError::Gone { .. }
+        | LogError::Replaced { .. }
         | LogError::Chain { .. }
         | LogError::Record { .. } => Code::Journal,
         LogError::Moved { .. }
         | LogError::Network { .. }
-        | LogError::Replaced { .. }
         | LogError::OnlyRead { .. }
         | LogError::Unwritable { .. }
         | LogError::Database { .. } => Code::Outside,

@@ -1,6 +1,8 @@
 //! Quantities as people read them: durations, numbers, sizes and dates.
 
 use serde_json::Value;
+use stagetune_pipeline::clock;
+pub use stagetune_pipeline::clock::minute;
 use stagetune_pipeline::ledger::CostUnit;
 use stagetune_pipeline::text::shortened;
 
@@ -116,36 +118,10 @@ pub fn percent(share: f64) -> String {
 
 /// Seconds since 1970 as ISO 8601 in UTC with milliseconds, or nothing where that is no date of the years 0 to 9999.
 pub fn timestamp(seconds: f64) -> Option<String> {
-    let (date, milliseconds) = civil(seconds)?;
+    let (date, milliseconds) = clock::civil(seconds)?;
     let (h, min, s) =
         (milliseconds / 3_600_000, milliseconds / 60_000 % 60, milliseconds as f64 % 60_000.0 / 1000.0);
     Some(format!("{date}T{h:02}:{min:02}:{s:06.3}Z"))
-}
-
-/// Seconds since 1970 as a date and a time of day in UTC, to the minute.
-pub fn minute(seconds: f64) -> Option<String> {
-    let (date, milliseconds) = civil(seconds)?;
-    Some(format!("{date} {:02}:{:02}", milliseconds / 3_600_000, milliseconds / 60_000 % 60))
-}
-
-/// The date, and the milliseconds of that day.
-fn civil(seconds: f64) -> Option<(String, i64)> {
-    // The first instant of the year 0 and the last of the year 9999.
-    if !(-62_167_219_200.0..253_402_300_799.999).contains(&seconds) {
-        return None;
-    }
-    let milliseconds = (seconds * 1000.0).round() as i64;
-    let (days, rest) = (milliseconds.div_euclid(86_400_000), milliseconds.rem_euclid(86_400_000));
-    // Hinnant's `civil_from_days`: years begin in March, so that the leap day is the last of the year; an era has 400 years.
-    let z = days + 719_468;
-    let (era, day_of_era) = (z.div_euclid(146_097), z.rem_euclid(146_097));
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    Some((format!("{year:04}-{month:02}-{day:02}"), rest))
 }
 
 fn two_units(seconds: f64, large: f64, large_name: &str, small: f64, small_name: &str) -> String {

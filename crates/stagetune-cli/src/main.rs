@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         Command::Pause(args) => commands::control::pause(&args),
         Command::Resume(args) => commands::control::resume(&args),
         Command::Note(args) => commands::control::note(&args),
+        Command::Repair(args) => commands::repair::run(&args),
         Command::Cache(CacheCommand::Ls(args)) => commands::cache::ls(&args),
         Command::Cache(CacheCommand::Why(args)) => commands::cache::why(&args),
         Command::Cache(CacheCommand::Verify { common, remove }) => commands::cache::verify(&common, remove),

@@ -3,7 +3,7 @@
 //! A [`file`](mod@file) describes the stages. An [`owner`] asks the study what to try, has an [`executor`] run the stages whose [`outputs`] are not
 //! there yet, and appends all that happens to a [`log`]. A [`ledger`] is what the log comes to, for people.
 
-mod clock;
+pub mod clock;
 pub mod disk;
 pub mod executor;
 pub mod file;

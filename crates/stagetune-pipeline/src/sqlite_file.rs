@@ -40,22 +40,40 @@ pub fn with_ending(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Makes the file in write-ahead mode, unless it is there; `lock` is a file that is kept for this alone.
-pub fn make_if_absent(
+/// Makes the file in write-ahead mode, unless it is there; `lock` is a file that is kept for this alone, and `permit` says
+/// whether there may be a new file.
+pub fn make_if_absent<E: From<MakeError>>(
     path: &Path,
     lock: &Path,
     disk: &Disk,
     write_tables: impl FnOnce(&Connection) -> rusqlite::Result<()>,
-) -> Result<(), MakeError> {
+    permit: impl Fn() -> Result<(), E>,
+) -> Result<(), E> {
+    // In this order: what forbids a new file may be the work of a process that has just made one.
+    let permitted = permit();
     if !is_absent(path) {
         return Ok(());
     }
-    let file = disk.open_lock(lock)?;
+    permitted?;
+    let file = disk.open_lock(lock).map_err(MakeError::Disk)?;
     let locked = file.lock();
-    locked.map_err(|source| DiskError { doing: "take the lock", path: lock.to_owned(), source })?;
+    locked.map_err(|source| {
+        MakeError::Disk(DiskError { doing: "take the lock", path: lock.to_owned(), source })
+    })?;
+    let permitted = permit();
     if !is_absent(path) {
         return Ok(());
     }
+    permitted?;
+    Ok(make(path, disk, write_tables)?)
+}
+
+/// The same by whoever holds the lock.
+fn make(
+    path: &Path,
+    disk: &Disk,
+    write_tables: impl FnOnce(&Connection) -> rusqlite::Result<()>,
+) -> Result<(), MakeError> {
     let beside = path.with_extension("new");
     // Left by a process that was killed at this point.
     disk.remove_file(&beside)?;
@@ -71,7 +89,8 @@ pub fn make_if_absent(
     Ok(disk.sync_dir(folder)?)
 }
 
-fn write(
+/// Makes a file in write-ahead mode, with nothing left beside it.
+pub fn write(
     path: &Path,
     write_tables: impl FnOnce(&Connection) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {

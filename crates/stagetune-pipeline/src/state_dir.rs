@@ -9,6 +9,8 @@
 //! .stagetune/locks/                  who runs what, at this moment
 //! .stagetune/tmp/                    outputs on their way
 //! .stagetune/live-<study>.json       what runs now, for `stagetune status`
+//! .stagetune/witness-<study>         how many records of a study were on the disk itself
+//! .stagetune/damaged-<when>/         what `stagetune repair` put aside
 //! ```
 
 use std::fs::{self, DirEntry};
@@ -100,6 +102,16 @@ impl StateDir {
     /// The lock that the process at work on a study holds.
     pub fn lock(&self, study: &str) -> PathBuf {
         self.path.join("locks").join(format!("study-{study}"))
+    }
+
+    /// The studies that some process has worked on, in the order of their names.
+    pub fn locked_studies(&self) -> io::Result<Vec<String>> {
+        let names = entries(&self.path.join("locks"))?.into_iter();
+        let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+        let mut names: Vec<String> =
+            names.filter_map(|name| Some(name.strip_prefix("study-")?.to_owned())).collect();
+        names.sort();
+        Ok(names)
     }
 
     /// What runs now.

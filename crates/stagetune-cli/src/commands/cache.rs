@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use stagetune_pipeline::disk::Disk;
 use stagetune_pipeline::file::{Pipeline, parse_bytes};
 use stagetune_pipeline::ledger::Ledger;
-use stagetune_pipeline::log::{Log, Sqlite};
+use stagetune_pipeline::log::{Log, LogError, Sqlite};
 use stagetune_pipeline::outputs::{Cache, Difference, Evicted, Listed, Unreadable, Unusable, Verdict};
 use stagetune_pipeline::owner::{Hold, StagePlan, plan};
 use stagetune_pipeline::state_dir::StateDir;
@@ -209,7 +209,7 @@ impl Logs {
         for study in state.all_logs().context("cannot count the logs")? {
             sum.files += study.files;
             sum.bytes += study.bytes;
-            if !remove || study.files == 0 || !is_finished(state, &study.study) {
+            if !remove || study.files == 0 || !is_finished(state, &study.study)? {
                 continue;
             }
             if !dry_run {
@@ -236,9 +236,12 @@ impl Logs {
 }
 
 /// Whether the journal knows the study, and knows that it is complete.
-fn is_finished(state: &StateDir, study: &str) -> bool {
-    let records = Sqlite::look(&state.journal(), study).and_then(|journal| journal.read(0));
-    records.is_ok_and(|records| Ledger::of(study, &records).finished)
+fn is_finished(state: &StateDir, study: &str) -> Result<bool, LogError> {
+    match Sqlite::look(&state.journal(), study).and_then(|journal| journal.read(0)) {
+        Ok(records) => Ok(Ledger::of(study, &records).finished),
+        Err(LogError::Missing { .. } | LogError::NoStudy { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 fn explain(out: &mut String, stage: &StagePlan, differences: Option<&[Difference]>) {
@@ -295,8 +298,8 @@ fn wanted_values(pipeline: &Pipeline, args: &WhyArgs) -> anyhow::Result<Map<Stri
             }
             trial.map(|trial| trial.point.clone()).unwrap_or_default()
         }
-        (Err(error), Some(_)) => return Err(error.into()),
-        (Err(_), None) => Map::new(),
+        (Err(LogError::Missing { .. } | LogError::NoStudy { .. }), None) => Map::new(),
+        (Err(error), _) => return Err(error.into()),
     };
     for setting in &args.set {
         let (name, text) = setting

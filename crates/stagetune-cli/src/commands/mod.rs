@@ -7,6 +7,7 @@ pub mod check;
 pub mod control;
 pub mod export;
 pub mod init;
+pub mod repair;
 pub mod report;
 pub mod run;
 pub mod schema;
@@ -102,6 +103,7 @@ pub fn misused(error: &clap::Error) -> ExitCode {
 pub fn study_of(file: &Path) -> anyhow::Result<(Pipeline, Look)> {
     let pipeline = Pipeline::read(file)?;
     let journal = Sqlite::look(&StateDir::of(&pipeline.root).journal(), &pipeline.study.name)?;
+    journal.check_begun()?;
     Ok((pipeline, journal))
 }
 
@@ -134,6 +136,7 @@ impl Command {
             Self::Pause(args) => args.common.json,
             Self::Resume(args) => args.json,
             Self::Note(args) => args.common.json,
+            Self::Repair(args) => args.json,
             Self::Strategies { json, .. } => *json,
             Self::Init { .. } | Self::Export(_) | Self::Report(_) | Self::Schema => false,
         }

@@ -74,7 +74,7 @@ fn a_damaged_output_is_made_again_and_a_damaged_journal_is_left_alone() {
         let output = lab.stagetune(command);
         assert_eq!(output.status.code(), Some(7), "{command:?}");
         let error = text(&output.stderr);
-        assert!(error.contains("journal.db") && error.contains("move it away"), "{command:?}: {error}");
+        assert!(error.contains("journal.db") && error.contains("stagetune repair"), "{command:?}: {error}");
     }
     assert_eq!(std::fs::read_to_string(&journal).unwrap(), "nonsense");
 }

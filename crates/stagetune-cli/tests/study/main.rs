@@ -5,6 +5,7 @@
 
 mod commands;
 mod control;
+mod damage;
 mod disk;
 mod ends;
 mod failures;
@@ -16,6 +17,7 @@ mod metrics;
 mod once;
 mod outside;
 mod owner_killed;
+mod repair;
 mod signals;
 mod world;
 mod worth;

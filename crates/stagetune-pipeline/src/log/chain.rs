@@ -45,7 +45,8 @@ impl Sum {
         (Self(sum).to_string() == text).then_some(Self(sum))
     }
 
-    fn of(parts: &[&[u8]]) -> Self {
+    /// The sum of some bytes.
+    pub(super) fn of(parts: &[&[u8]]) -> Self {
         let mut hasher = blake3::Hasher::new();
         for part in parts {
             hasher.update(part);

@@ -50,7 +50,7 @@ pub enum LogError {
     /// A version before the first release wrote it.
     #[error(
         "{} has format {found}, which was never released and cannot be read; \
-         move it away and begin the study anew",
+         `stagetune repair` puts it aside, and the study begins anew",
         .path.display()
     )]
     Older {
@@ -60,7 +60,7 @@ pub enum LogError {
         found: i64,
     },
     /// A file that is no journal.
-    #[error("{} is not a journal of stagetune; move it away", .path.display())]
+    #[error("{} is a database and no journal of stagetune; `stagetune repair` puts it aside", .path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -76,10 +76,19 @@ pub enum LogError {
         /// The file system's name.
         kind: String,
     },
+    /// The journal's file is gone, for a while or for ever.
+    #[error(
+        "{} was removed or moved away while it was in use; put back that very file, with the `-wal` beside it, \
+         and it goes on", .path.display()
+    )]
+    Gone {
+        /// The journal.
+        path: PathBuf,
+    },
     /// The journal's file is not the one that was opened.
     #[error(
-        "{} was removed or replaced while it was in use, and nothing more is written; \
-         put it back and run the same command again", .path.display()
+        "{} was replaced by another file while it was in use, and nothing more is written; \
+         put back the one that was there and run the same command again", .path.display()
     )]
     Replaced {
         /// The journal.
@@ -92,17 +101,32 @@ pub enum LogError {
         path: PathBuf,
     },
     /// A journal whose file is damaged.
-    #[error("{}: {problem}", .path.display())]
+    #[error(
+        "{} is damaged: {problem}; put back a copy of it, or keep what is sound with `stagetune repair`",
+        .path.display()
+    )]
     Damaged {
         /// The journal.
         path: PathBuf,
-        /// What is wrong, and what to do about it.
+        /// What is wrong.
+        problem: String,
+    },
+    /// Records that were on the disk are not there any more.
+    #[error(
+        "{}: {problem}; put back `journal.db` and `journal.db-wal` as they were, or go on without these records \
+         with `stagetune repair`: what is in the cache is reused", .path.display()
+    )]
+    Vanished {
+        /// The journal.
+        path: PathBuf,
+        /// What is missing.
         problem: String,
     },
     /// A record that does not fit those before it.
     #[error(
         "study `{study}`, record {position}: {problem}; \
-         the journal was changed or damaged after it was written: put back a copy of it, or begin the study anew under another name"
+         the journal was changed or damaged after it was written: put back a copy of it, or keep what is \
+         sound with `stagetune repair`"
     )]
     Chain {
         /// The study.
@@ -142,7 +166,7 @@ impl LogError {
     /// Whether the world is at fault, which may mend.
     pub(crate) fn is_of_the_world(&self) -> bool {
         match self {
-            Self::Database { .. } => true,
+            Self::Database { .. } | Self::Gone { .. } => true,
             Self::Moved { .. }
             | Self::Missing { .. }
             | Self::NoStudy { .. }
@@ -153,9 +177,32 @@ impl LogError {
             | Self::Replaced { .. }
             | Self::OnlyRead { .. }
             | Self::Damaged { .. }
+            | Self::Vanished { .. }
             | Self::Chain { .. }
             | Self::Record { .. }
             | Self::Unwritable { .. } => false,
+        }
+    }
+
+    /// Whether the journal is not what it was: damaged, incomplete, or somebody else's file.
+    pub(crate) fn is_damage(&self) -> bool {
+        match self {
+            Self::Older { .. }
+            | Self::Foreign { .. }
+            | Self::Damaged { .. }
+            | Self::Vanished { .. }
+            | Self::Chain { .. } => true,
+            Self::Moved { .. }
+            | Self::Missing { .. }
+            | Self::NoStudy { .. }
+            | Self::Newer { .. }
+            | Self::Network { .. }
+            | Self::Gone { .. }
+            | Self::Replaced { .. }
+            | Self::OnlyRead { .. }
+            | Self::Record { .. }
+            | Self::Unwritable { .. }
+            | Self::Database { .. } => false,
         }
     }
 }

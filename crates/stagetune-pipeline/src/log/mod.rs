@@ -4,7 +4,9 @@
 //! several processes can share a study, whatever holds the sequence. [`Sqlite`] keeps it in
 //! `.stagetune/journal.db`, [`Memory`] nowhere; [`Tail`] follows one while others append.
 //!
-//! Every record carries a checksum that covers the record and all before it ([`chain`]); reading checks it.
+//! Every record carries a checksum that covers the record and all before it ([`chain`]); reading checks it. A
+//! beginning of a log is a log, so a small file beside it says how much was on the disk (`witness`). What is sound
+//! of a damaged one is kept by a [`Repair`].
 //!
 //! # What survives what
 //!
@@ -25,11 +27,12 @@ mod memory;
 mod record;
 mod sqlite;
 mod tail;
+mod witness;
 
 pub use error::LogError;
 pub use memory::Memory;
 pub use record::{CostUnit, Definition, Record, Run, Session, StageDefinition, Stamped, read_record};
-pub use sqlite::{FORMAT, Look, Sqlite};
+pub use sqlite::{FORMAT, Look, Repair, Repaired, Sqlite};
 pub use tail::Tail;
 
 /// A sequence of records.
@@ -51,6 +54,9 @@ pub trait Log: Send {
 pub trait Syncer: Send {
     /// Returns when all that had been appended before the call is on the disk itself.
     fn sync(&mut self) -> Result<(), LogError>;
+
+    /// Does what can wait; for moments at which there is nothing to sync.
+    fn rest(&mut self) {}
 }
 
 /// The syncer of a log that keeps nothing on a disk.

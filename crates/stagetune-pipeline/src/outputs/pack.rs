@@ -70,6 +70,15 @@ enum Refused {
     Database(rusqlite::Error),
 }
 
+impl From<MakeError> for Refused {
+    fn from(error: MakeError) -> Self {
+        match error {
+            MakeError::Disk(error) => Self::Disk(error),
+            MakeError::Database(_, error) => Self::Database(error),
+        }
+    }
+}
+
 impl From<rusqlite::Error> for Refused {
     fn from(error: rusqlite::Error) -> Self {
         Self::Database(error)
@@ -249,15 +258,12 @@ impl Pack {
         if matches!(self.disk.filesystem(folder), Ok(Filesystem::Network { .. })) {
             return Ok(());
         }
-        let made = sqlite_file::make_if_absent(&self.path, &self.lock, &self.disk, |file| {
+        let tables = |file: &Connection| {
             file.execute_batch(TABLES)?;
             file.pragma_update(None, "application_id", APPLICATION)?;
             file.pragma_update(None, "user_version", FORMAT)
-        });
-        made.map_err(|error| match error {
-            MakeError::Disk(error) => Refused::Disk(error),
-            MakeError::Database(_, error) => Refused::Database(error),
-        })
+        };
+        sqlite_file::make_if_absent(&self.path, &self.lock, &self.disk, tables, || Ok(()))
     }
 
     fn failed(&self, problem: String) -> OutputError {

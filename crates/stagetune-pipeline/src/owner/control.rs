@@ -18,7 +18,9 @@ pub fn control(
 ) -> Result<u64, RunError> {
     let (journal, name) = (StateDir::of(&pipeline.root).journal(), &pipeline.study.name);
     // A journal or a study that is not there is not made.
-    let records = Sqlite::look(&journal, name)?.read(0)?;
+    let look = Sqlite::look(&journal, name)?;
+    look.check_begun()?;
+    let records = look.read(0)?;
     let strategy = begun_with(pipeline, &records).unwrap_or(pipeline.study.engine_strategy());
     let fresh = || Ok(study(pipeline, strategy)?.with_any_options());
     append_control(&mut Sqlite::open(&journal, name, disk)?, name, &fresh, make)

@@ -17,7 +17,7 @@ use stagetune::trial::{Proposed, TrialId};
 use super::book::Book;
 use super::desk::{Desk, Message};
 use super::error::RunError;
-use super::log_writer::LogThreads;
+use super::log_writer::{LogThreads, patiently};
 use super::news::{News, Reached, Standing};
 use super::open::{Context, Ended};
 use super::proposer::{self, Task};
@@ -117,8 +117,8 @@ impl Dispatcher {
             None => (reached.is_finished() && !is_open, reached.to_string()),
         };
         let released = log.map_or(Err(RunError::Worker), |(mut log, mut syncer)| {
-            self.book.release(&mut *log, finished, &reason)?;
-            Ok(syncer.sync()?)
+            patiently(context, || self.book.release(&mut *log, finished, &reason))?;
+            patiently(context, || Ok(syncer.sync()?))
         });
         match self.failure {
             // The log may be what failed: a last word is welcome, not needed.

@@ -170,12 +170,12 @@ impl LogWriter<'_> {
                 appended => appended,
             };
             failed = true;
-            appended
+            Ok(appended?)
         })
     }
 
     fn read(&self) -> Result<Vec<Stamped>, RunError> {
-        patiently(self.context, || self.log.read(self.position))
+        patiently(self.context, || Ok(self.log.read(self.position)?))
     }
 }
 
@@ -197,7 +197,7 @@ fn keep_safe(
         match wanted.recv_timeout(LOOK) {
             Ok(position) => {
                 let position = wanted.try_iter().last().unwrap_or(position);
-                let synced = patiently(context, || syncer.sync());
+                let synced = patiently(context, || Ok(syncer.sync()?));
                 let failed = synced.is_err();
                 let said = synced.map_or_else(LogNews::Failed, |()| LogNews::Safe(position));
                 let _ = news.send(Message::Log(said));
@@ -210,13 +210,17 @@ fn keep_safe(
         }
         if last_look.elapsed() >= LOOK {
             last_look = Instant::now();
+            syncer.rest();
             context.live.write(context.patience.list());
         }
     }
 }
 
 /// Tries again while the world is at fault, for as long as the study's patience lasts.
-fn patiently<T>(context: &Context<'_>, mut work: impl FnMut() -> Result<T, LogError>) -> Result<T, RunError> {
+pub(super) fn patiently<T>(
+    context: &Context<'_>,
+    mut work: impl FnMut() -> Result<T, RunError>,
+) -> Result<T, RunError> {
     let mut waited = false;
     loop {
         let error = match work() {
@@ -225,13 +229,13 @@ fn patiently<T>(context: &Context<'_>, mut work: impl FnMut() -> Result<T, LogEr
                 if waited {
                     context.goes_on(None);
                 }
-                return Ok(done?);
+                return done;
             }
         };
         waited = true;
         match context.wait(None, &error.to_string()) {
             Then::Again => {}
-            Then::Stop | Then::End => return Err(context.lost_patience(None, error.into())),
+            Then::Stop | Then::End => return Err(context.lost_patience(None, error)),
         }
     }
 }

@@ -7,29 +7,29 @@ use rusqlite::ErrorCode;
 use crate::disk;
 use crate::log::LogError;
 
-/// What to do about a file whose structure is broken.
-const RECOVER: &str = "keep a copy, and see what `sqlite3 journal.db .recover` brings back";
-
+/// An error of the database: the world's, or that of a damaged file.
 pub fn database(path: &Path, error: &rusqlite::Error) -> LogError {
-    let help = match error.sqlite_error_code() {
-        Some(ErrorCode::DiskFull) => "; free some space and run the same command again: nothing told is lost",
-        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+    // A column of another type than ours.
+    let Some(code) = error.sqlite_error_code() else { return damaged(path, &error.to_string()) };
+    let help = match code {
+        ErrorCode::DiskFull => "; free some space and run the same command again: nothing told is lost",
+        ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied => {
             "; make the study's directory readable and writable for you"
         }
-        Some(ErrorCode::SystemIoFailure) => {
+        ErrorCode::SystemIoFailure => {
             "; look whether the disk is full or failing, then run the same command again: \
              nothing told is lost"
         }
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => "; another process keeps it locked",
-        Some(ErrorCode::NotADatabase) => "; it is not a journal of stagetune: move it away",
-        Some(ErrorCode::DatabaseCorrupt) => return damaged(path, &error.to_string()),
-        _ => "",
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => "; another process keeps it locked",
+        ErrorCode::OutOfMemory
+        | ErrorCode::OperationInterrupted
+        | ErrorCode::OperationAborted
+        | ErrorCode::FileLockingProtocolFailed => "; run the same command again",
+        ErrorCode::NotADatabase => return damaged(path, "it is not a database"),
+        // Our statements are always the same: where one makes no sense, the file is another one than we made.
+        _ => return damaged(path, &error.to_string()),
     };
-    let (path, problem) = (path.to_owned(), format!("{error}{help}"));
-    match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase) => LogError::Damaged { path, problem },
-        _ => LogError::Database { path, problem },
-    }
+    LogError::Database { path: path.to_owned(), problem: format!("{error}{help}") }
 }
 
 /// The system refused.
@@ -38,9 +38,9 @@ pub fn refused(path: &Path, error: &std::io::Error) -> LogError {
     LogError::Database { path: path.to_owned(), problem }
 }
 
-/// The structure of the file is broken.
+/// The content of the file is broken.
 pub fn damaged(path: &Path, what: &str) -> LogError {
-    LogError::Damaged { path: path.to_owned(), problem: format!("{what}; it is damaged: {RECOVER}") }
+    LogError::Damaged { path: path.to_owned(), problem: what.to_owned() }
 }
 
 /// Records are gone that were there.

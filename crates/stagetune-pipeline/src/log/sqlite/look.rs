@@ -18,10 +18,11 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::BUSY;
-use super::create::check_format;
-use super::error::{database, refused};
+use super::error::{damaged, database, refused};
+use super::examine::{check_absent, check_witness, examine};
 use super::rows::{self, Study};
 use super::writers;
+use crate::log::witness::Witness;
 use crate::log::{Log, LogError, Stamped};
 use crate::sqlite_file::{is_absent, with_ending};
 
@@ -40,8 +41,20 @@ pub struct Look {
 
 impl Look {
     pub(super) fn at(path: &Path, name: &str) -> Result<Self, LogError> {
-        let began = looking(path, |connection| Ok(Study::find(connection, path, name)?.began))
-            .map_err(|error| as_absent(error, path, name))?;
+        // Before the journal, which may go on meanwhile.
+        let (witness, all) = (Witness::read(path, name), Witness::all(path));
+        let began = looking(path, |connection| {
+            examine(connection, path)?;
+            check_witness(connection, path, name, witness.as_ref())?;
+            Ok(Study::find(connection, path, name)?.began)
+        });
+        let began = match began {
+            Err(LogError::Gone { .. }) if is_absent(path) => {
+                check_absent(path, &all)?;
+                return Err(never_begun(path, name));
+            }
+            began => began?,
+        };
         Ok(Self { path: path.to_owned(), name: name.to_owned(), began })
     }
 
@@ -52,7 +65,7 @@ impl Look {
 
     /// A text that tells this study from every other one, also from an earlier one of the same name.
     pub fn identity(&self, name: &str) -> String {
-        format!("{name}@{}", self.began)
+        Study { id: 0, name: name.to_owned(), began: self.began }.identity()
     }
 
     /// How many records there are.
@@ -63,6 +76,11 @@ impl Look {
     /// Whether there are none.
     pub fn is_empty(&self) -> Result<bool, LogError> {
         Ok(self.len()? == 0)
+    }
+
+    /// Refuses a study without records: whoever began it was killed at its birth.
+    pub fn check_begun(&self) -> Result<(), LogError> {
+        if self.is_empty()? { Err(never_begun(&self.path, &self.name)) } else { Ok(()) }
     }
 
     fn with<T>(&self, work: impl Fn(&Connection, &Study) -> Result<T, LogError>) -> Result<T, LogError> {
@@ -86,15 +104,34 @@ impl Log for Look {
     }
 }
 
-/// Before the first look, a file that is not there or empty is no study yet, not one that was taken away.
-fn as_absent(error: LogError, path: &Path, name: &str) -> LogError {
-    match error {
-        LogError::Replaced { path } if !path.exists() => LogError::Missing { path },
-        LogError::Replaced { .. } if is_absent(path) => {
-            LogError::NoStudy { path: path.to_owned(), name: name.to_owned(), known: Vec::new() }
+/// Whether all of a journal is sound: every study in it, and every study that has a witness. `name` is who asks.
+pub(super) fn check_all(path: &Path, name: &str, witnesses: &[(String, Witness)]) -> Result<(), LogError> {
+    let checked = looking(path, |connection| {
+        examine(connection, path)?;
+        for (name, witness) in witnesses {
+            check_witness(connection, path, name, Some(witness))?;
         }
-        error => error,
+        for name in rows::names(connection).map_err(|error| database(path, &error))? {
+            rows::read(connection, path, &Study::find(connection, path, &name)?, 0)?;
+        }
+        Ok(())
+    });
+    match checked {
+        Err(LogError::Gone { .. }) if is_absent(path) => {
+            check_absent(path, witnesses)?;
+            Err(never_begun(path, name))
+        }
+        checked => checked,
     }
+}
+
+/// A file that is not there or empty, and never held anything, is no study yet.
+fn never_begun(path: &Path, name: &str) -> LogError {
+    let path = path.to_owned();
+    if !path.exists() {
+        return LogError::Missing { path };
+    }
+    LogError::NoStudy { path, name: name.to_owned(), known: Vec::new() }
 }
 
 /// Does some reading on a connection of its own, again if the journal moved meanwhile.
@@ -107,11 +144,13 @@ pub(super) fn looking<T>(
         let settled = writers::while_steady((before.device, before.inode), |writing| {
             let connection = if writing { ordinary(path) } else { before.open(path) };
             let read = connection.and_then(|connection| {
-                check_format(&connection, path)?;
                 let look = connection.unchecked_transaction().map_err(|error| database(path, &error))?;
                 work(&look)
             });
-            Ok::<_, LogError>((writing || before.still_holds(&Moment::of(path)?)).then_some(read))
+            let after = Moment::of(path)?;
+            // Pages that a checkpoint moved meanwhile may be newer than the rest, and look like damage.
+            let is_settled = writing || before.still_holds(&after) && (read.is_ok() || before == after);
+            Ok::<_, LogError>(is_settled.then_some(read))
         })?;
         if let Some(read) = settled {
             return read;
@@ -142,9 +181,9 @@ impl Moment {
     fn of(path: &Path) -> Result<Self, LogError> {
         let file = match fs::metadata(path) {
             Ok(file) if file.len() > 0 => file,
-            Ok(_) => return Err(LogError::Replaced { path: path.to_owned() }),
+            Ok(_) => return Err(LogError::Gone { path: path.to_owned() }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(LogError::Replaced { path: path.to_owned() });
+                return Err(LogError::Gone { path: path.to_owned() });
             }
             Err(error) => return Err(refused(path, &error)),
         };
@@ -172,6 +211,7 @@ impl Moment {
         let full = fs::canonicalize(path).map_err(|error| refused(path, &error))?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         if self.log.is_none() {
+            check_versions(path)?;
             let address = format!("file:{}?immutable=1", percent_encoded(&full));
             return Connection::open_with_flags(address, flags | OpenFlags::SQLITE_OPEN_URI).map_err(failed);
         }
@@ -190,6 +230,20 @@ fn ordinary(path: &Path) -> Result<Connection, LogError> {
     let connection = Connection::open_with_flags(path, flags).map_err(|error| database(path, &error))?;
     connection.busy_timeout(BUSY).map_err(|error| database(path, &error))?;
     Ok(connection)
+}
+
+/// Refuses a file that says that it cannot be read or written by any SQLite of today: whoever writes is refused.
+fn check_versions(path: &Path) -> Result<(), LogError> {
+    let mut header = [0; 20];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut header));
+    match read {
+        // Bytes 18 and 19: 1 without a write-ahead log, 2 with one.
+        Ok(()) if header[18] > 2 && header.starts_with(b"SQLite format 3\0") => {
+            Err(damaged(path, "its header says that it cannot be written"))
+        }
+        // Too short: what follows says so.
+        Ok(()) | Err(_) => Ok(()),
+    }
 }
 
 fn header(log: &Path) -> io::Result<Option<[u8; WAL_HEADER]>> {

@@ -10,9 +10,14 @@
 //! - 1: tables `study`, `event`, `summary`; never released.
 //! - 2: column `sum` of `event`, the chain of checksums; no table `summary`: what records come to is folded from them.
 
+mod carve;
 mod create;
+#[cfg(test)]
+mod damage;
 mod error;
+mod examine;
 mod look;
+mod repair;
 mod rows;
 mod sync;
 #[cfg(test)]
@@ -20,6 +25,7 @@ mod tests;
 mod writers;
 
 pub use look::Look;
+pub use repair::{Repair, Repaired};
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -28,6 +34,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior, params};
 
 use super::chain::Chain;
+use super::witness::Witness;
 use super::{Log, LogError, Stamped, Syncer};
 use crate::clock;
 use crate::disk::Disk;
@@ -71,13 +78,21 @@ enum Durability {
 impl Sqlite {
     /// The study of that name, begun if need be, in a file that is made if need be.
     pub fn open(path: &Path, name: &str, disk: Disk) -> Result<Self, LogError> {
+        // Before the journal, which may go on meanwhile.
+        let witness = Witness::read(path, name);
         create::make_if_absent(path, &disk)?;
         disk.permit().map_err(|error| refused(path, &error))?;
         let (mut connection, file) = connect(path)?;
         // Before the first lock is taken.
         let writer = Writer::new(file);
         connection.busy_timeout(BUSY).map_err(|error| database(path, &error))?;
-        create::check_format(&connection, path)?;
+        let read_only = |connection: &Connection| connection.is_readonly(rusqlite::MAIN_DB);
+        let by_system = read_only(&connection).map_err(|error| database(path, &error))?;
+        examine::examine(&connection, path)?;
+        if !by_system && read_only(&connection).map_err(|error| database(path, &error))? {
+            return Err(error::damaged(path, "its header says that it cannot be written"));
+        }
+        examine::check_witness(&connection, path, name, witness.as_ref())?;
         let behavior = TransactionBehavior::Immediate;
         let change =
             connection.transaction_with_behavior(behavior).map_err(|error| database(path, &error))?;
@@ -103,7 +118,7 @@ impl Sqlite {
 
     /// A text that tells this study from every other one, also from an earlier one of the same name.
     pub fn identity(&self, name: &str) -> String {
-        format!("{name}@{}", self.study.began)
+        Study { name: name.to_owned(), ..self.study.clone() }.identity()
     }
 
     /// How many records there are.
@@ -158,7 +173,7 @@ impl Log for Sqlite {
         }
         if found != position {
             // A damaged tree may hide its last records; only a whole one can tell that somebody was first.
-            rows::check_whole(&change, path)?;
+            examine::check_whole(&change, path)?;
             return Err(LogError::Moved { expected: position, found });
         }
         let mut chain = rows::chain(&change, path, study, position)?;
@@ -182,7 +197,7 @@ impl Log for Sqlite {
     }
 
     fn syncer(&mut self) -> Result<Box<dyn Syncer>, LogError> {
-        let syncer = sync::WalSyncer::new(&self.path, self.file, self.disk.clone())?;
+        let syncer = sync::WalSyncer::new(&self.path, self.file, self.study.clone(), self.disk.clone())?;
         let never = self.connection.pragma_update(None, "wal_autocheckpoint", 0);
         never.map_err(|error| database(&self.path, &error))?;
         self.has_syncer = true;
@@ -209,7 +224,7 @@ fn file_id(path: &Path) -> Result<FileId, LogError> {
     match std::fs::metadata(path) {
         Ok(file) => Ok((file.dev(), file.ino())),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Err(LogError::Replaced { path: path.to_owned() })
+            Err(LogError::Gone { path: path.to_owned() })
         }
         Err(error) => Err(refused(path, &error)),
     }

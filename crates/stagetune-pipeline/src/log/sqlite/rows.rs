@@ -18,6 +18,11 @@ pub struct Study {
 }
 
 impl Study {
+    /// A text that tells this study from every other one, also from an earlier one of the same name.
+    pub fn identity(&self) -> String {
+        format!("{}@{}", self.name, self.began)
+    }
+
     pub fn find(connection: &Connection, path: &Path, name: &str) -> Result<Self, LogError> {
         let query = "SELECT id, began FROM study WHERE name = ?1";
         let row =
@@ -47,6 +52,12 @@ pub fn count(connection: &Connection, path: &Path, study: &Study) -> Result<u64,
     let Some(last) = last else { return Ok(0) };
     let last = u64::try_from(last).map_err(|_| damaged(path, &format!("a record has number {last}")))?;
     Ok(last + 1)
+}
+
+/// When the last record was made; nothing if there is none.
+pub fn last_moment(connection: &Connection, study: &Study) -> rusqlite::Result<Option<f64>> {
+    let query = "SELECT at FROM event WHERE study = ?1 ORDER BY position DESC LIMIT 1";
+    connection.prepare_cached(query)?.query_row([study.id], |row| row.get(0)).optional()
 }
 
 /// The chain up to the first `position` records, which are there.
@@ -116,13 +127,4 @@ pub fn insert(
     let sum = chain.add(at, body).to_string();
     connection.prepare_cached(insert)?.execute(params![study.id, position, at, body, sum])?;
     Ok(())
-}
-
-/// Refuses a file whose structure is broken.
-pub fn check_whole(connection: &Connection, path: &Path) -> Result<(), LogError> {
-    let verdict = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
-    match verdict.map_err(|error| database(path, &error))?.as_str() {
-        "ok" => Ok(()),
-        problem => Err(damaged(path, problem.lines().last().unwrap_or(problem))),
-    }
 }

@@ -3,23 +3,32 @@
 //! Commits of the journal hand their pages to the system. One `fsync` of the write-ahead log makes all of them
 //! survive a power cut. Those that a checkpoint has moved into the file meanwhile are safe as well: SQLite syncs
 //! the log before it moves anything, and the file before the log begins anew.
+//!
+//! What is on the disk then is written into the study's witness, which costs no wait.
 
 use std::fs::{self, File};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
 use super::error::{database, refused};
+use super::rows::{self, Study};
 use super::writers::{FileId, Writer};
 use super::{BUSY, connect};
 use crate::disk::Disk;
+use crate::log::witness::Witness;
 use crate::log::{LogError, Syncer};
 use crate::sqlite_file::with_ending;
 
 /// After so many syncs what the write-ahead log holds is moved into the file. A trial of three stages appends some
 /// twenty pages and is synced once, so this is near the 1,000 pages after which SQLite does so by itself.
 const SYNCS: u32 = 50;
+
+/// The shortest time between two versions of the witness, so that short trials do not wait for it.
+const WITNESSED: Duration = Duration::from_millis(100);
 
 /// Waits for the disk on behalf of one journal.
 pub struct WalSyncer {
@@ -36,10 +45,14 @@ pub struct WalSyncer {
     /// The last sync failed. The system may then take pages for written that are not, so that another sync says
     /// nothing; a checkpoint writes them once more.
     failed: bool,
+    study: Study,
+    /// What the witness is still to say.
+    unwitnessed: Option<Witness>,
+    witnessed: Instant,
 }
 
 impl WalSyncer {
-    pub fn new(path: &Path, file: FileId, disk: Disk) -> Result<Self, LogError> {
+    pub fn new(path: &Path, file: FileId, study: Study, disk: Disk) -> Result<Self, LogError> {
         let (connection, found) = connect(path)?;
         let writer = Writer::new(found);
         if found != file {
@@ -48,7 +61,20 @@ impl WalSyncer {
         connection.busy_timeout(BUSY).map_err(|error| database(path, &error))?;
         let log = with_ending(path, "-wal");
         let path = path.to_owned();
-        Ok(Self { path, log, file: None, connection, _writer: writer, disk, syncs: 0, failed: false })
+        Ok(Self {
+            path,
+            log,
+            file: None,
+            connection,
+            _writer: writer,
+            disk,
+            syncs: 0,
+            failed: false,
+            study,
+            unwitnessed: None,
+            // The first sync may write it.
+            witnessed: Instant::now().checked_sub(WITNESSED).unwrap_or_else(Instant::now),
+        })
     }
 
     /// Moves as much of the write-ahead log into the file as no reader needs there; writers go on meanwhile.
@@ -64,7 +90,12 @@ impl WalSyncer {
     /// The write-ahead log. It stays the same file for as long as a connection is open.
     fn write_ahead_log(&mut self) -> Result<&File, LogError> {
         let replaced = || LogError::Replaced { path: self.path.clone() };
-        let named = fs::metadata(&self.log).map_err(|_| replaced())?;
+        let named = match fs::metadata(&self.log) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(LogError::Gone { path: self.log.clone() });
+            }
+            named => named.map_err(|error| refused(&self.log, &error))?,
+        };
         if self.file.is_none() {
             let file = File::open(&self.log).map_err(|error| refused(&self.log, &error))?;
             // Its name must survive as well.
@@ -86,10 +117,47 @@ impl WalSyncer {
     }
 }
 
+impl WalSyncer {
+    /// What the log has at this moment; nothing where that cannot be told.
+    fn standing(&self) -> Option<Witness> {
+        let records = rows::count(&self.connection, &self.path, &self.study).ok()?;
+        let sum = rows::chain(&self.connection, &self.path, &self.study, records).ok()?.sum();
+        let at = rows::last_moment(&self.connection, &self.study).ok()??;
+        Some(Witness::new(&self.path, self.study.identity(), records, sum, at))
+    }
+
+    fn write_witness(&mut self) {
+        let Some(witness) = self.unwitnessed.take() else { return };
+        self.witnessed = Instant::now();
+        // One that cannot be written stays behind, and accuses nobody.
+        if witness.write(&self.path, &self.study.name, &self.disk).is_err() {
+            self.unwitnessed = Some(witness);
+        }
+    }
+}
+
 impl Syncer for WalSyncer {
     fn sync(&mut self) -> Result<(), LogError> {
+        // Before the sync: what is appended meanwhile may not be on the disk.
+        let standing = self.standing();
         let synced = self.try_sync();
         self.failed = synced.is_err();
+        if synced.is_ok() {
+            self.unwitnessed = standing;
+            if self.witnessed.elapsed() >= WITNESSED {
+                self.write_witness();
+            }
+        }
         synced
+    }
+
+    fn rest(&mut self) {
+        self.write_witness();
+    }
+}
+
+impl Drop for WalSyncer {
+    fn drop(&mut self) {
+        self.write_witness();
     }
 }

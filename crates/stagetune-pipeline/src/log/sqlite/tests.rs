@@ -7,11 +7,11 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 
-fn sqlite(dir: &Path) -> Sqlite {
+pub(super) fn sqlite(dir: &Path) -> Sqlite {
     Sqlite::open(&dir.join("journal.db"), "study", Disk::default()).unwrap()
 }
 
-fn raw(dir: &Path) -> Connection {
+pub(super) fn raw(dir: &Path) -> Connection {
     Connection::open(dir.join("journal.db")).unwrap()
 }
 
@@ -78,7 +78,7 @@ fn files_of_others_of_other_formats_and_of_nobody_are_refused_and_left_alone() {
     for refused in [open().map(|_| ()), Sqlite::look(&path, "s").map(|_| ())] {
         let error = refused.unwrap_err();
         assert!(matches!(error, LogError::Older { found: 1, .. }));
-        assert!(error.to_string().contains("begin the study anew"), "{error}");
+        assert!(error.to_string().contains("begins anew"), "{error}");
     }
 }
 
@@ -224,7 +224,7 @@ fn once_the_syncer_is_taken_no_append_waits_and_the_write_ahead_log_stays_short(
     // One whose name is gone keeps nothing.
     fs::remove_file(dir.path().join("journal.db-wal")).unwrap();
     let error = syncer.sync().unwrap_err();
-    assert!(matches!(error, LogError::Replaced { .. }), "{error}");
+    assert!(matches!(error, LogError::Gone { .. }), "{error}");
 }
 
 /// 1 is `NORMAL`, 2 is `FULL`.
@@ -241,12 +241,12 @@ fn a_journal_that_was_removed_or_replaced_is_noticed_at_the_next_append() {
     log.append(0, &all).unwrap();
     fs::remove_file(&path).unwrap();
     let error = log.append(all.len() as u64, &all).unwrap_err();
-    assert!(matches!(error, LogError::Replaced { .. }), "{error}");
+    assert!(matches!(error, LogError::Gone { .. }), "{error}");
     // Another one in its place, with the old one's write-ahead log beside it, which is not its own.
     let other = sqlite(dir.path());
     assert_eq!(other.read(0).unwrap(), []);
     let error = log.append(all.len() as u64, &all).unwrap_err();
-    assert!(error.to_string().contains("removed or replaced"), "{error}");
+    assert!(error.to_string().contains("replaced by another file"), "{error}");
     assert_eq!(other.read(0).unwrap(), []);
 }
 
@@ -266,7 +266,7 @@ fn a_network_file_system_is_refused_for_writing_with_what_to_do() {
 }
 
 /// Everything about a directory that writing would change.
-fn traces(dir: &Path) -> Vec<(String, Vec<u8>, i64, i64)> {
+pub(super) fn traces(dir: &Path) -> Vec<(String, Vec<u8>, i64, i64)> {
     let mut traces: Vec<_> = fs::read_dir(dir)
         .unwrap()
         .map(|entry| {
@@ -281,7 +281,7 @@ fn traces(dir: &Path) -> Vec<(String, Vec<u8>, i64, i64)> {
 }
 
 /// A directory as a process that was killed at this moment leaves it.
-fn killed(from: &Path, without: &[&str]) -> tempfile::TempDir {
+pub(super) fn copied(from: &Path, without: &[&str]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
@@ -297,17 +297,18 @@ fn killed(from: &Path, without: &[&str]) -> tempfile::TempDir {
 fn a_look_writes_nothing_whatever_a_process_left_behind() {
     let dir = tempfile::tempdir().unwrap();
     let mut log = sqlite(dir.path());
-    let newborn = killed(dir.path(), &[]);
+    let newborn = copied(dir.path(), &[]);
     let all = records(40, 4);
     log.append(0, &all).unwrap();
-    let working = killed(dir.path(), &[]);
-    let copied = killed(dir.path(), &["-shm"]);
+    let working = copied(dir.path(), &[]);
+    let without_index = copied(dir.path(), &["-shm"]);
     drop(log);
-    let at_peace = killed(dir.path(), &[]);
+    let at_peace = copied(dir.path(), &[]);
     assert!(
         working.path().join("journal.db-wal").exists() && !at_peace.path().join("journal.db-wal").exists()
     );
-    for (state, expected) in [(newborn, 0), (working, all.len()), (copied, all.len()), (at_peace, all.len())]
+    for (state, expected) in
+        [(newborn, 0), (working, all.len()), (without_index, all.len()), (at_peace, all.len())]
     {
         let path = state.path().join("journal.db");
         for entry in fs::read_dir(state.path()).unwrap() {
@@ -367,7 +368,7 @@ fn a_look_notices_that_the_study_was_begun_anew() {
     let look = Sqlite::look(&path, "study").unwrap();
     assert_eq!(look.read(0).unwrap(), []);
     fs::remove_file(&path).unwrap();
-    assert!(matches!(look.read(0), Err(LogError::Replaced { .. })));
+    assert!(matches!(look.read(0), Err(LogError::Gone { .. })));
     drop(sqlite(dir.path()));
     assert!(matches!(look.read(0), Err(LogError::Replaced { .. })));
 }
@@ -421,4 +422,26 @@ fn a_look_is_taken_again_if_the_journal_moved_under_it() {
     assert_eq!(looks(begin_study), (1, 2), "what is added to it does no harm");
     let restart = format!("PRAGMA wal_checkpoint(RESTART); {begin_study}");
     assert_eq!(looks(&restart), (2, 4), "it began anew");
+}
+
+#[test]
+fn damage_that_a_checkpoint_feigned_is_looked_at_again_and_real_damage_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("journal.db");
+    drop(sqlite(dir.path()));
+    let other = raw(dir.path());
+    other.execute_batch("INSERT INTO study (name, began) VALUES ('n', 1.0)").unwrap();
+    let looks = |change: &str, failing: u32| {
+        let times = std::cell::Cell::new(0);
+        let looked = look::looking(&path, |_| {
+            times.set(times.get() + 1);
+            if times.get() == 1 {
+                other.execute_batch(change).unwrap();
+            }
+            if times.get() <= failing { Err(error::damaged(&path, "it seems")) } else { Ok(()) }
+        });
+        (times.get(), looked.is_ok())
+    };
+    assert_eq!(looks("PRAGMA wal_checkpoint(PASSIVE)", 1), (2, true));
+    assert_eq!(looks("", 1), (1, false));
 }
