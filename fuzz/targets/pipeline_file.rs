@@ -37,7 +37,9 @@ fn check_pipeline(pipeline: &Pipeline) {
     let mut upstream: Vec<Vec<usize>> = Vec::new();
     for (number, (stage, module)) in stages.iter().zip(pipeline.space.modules()).enumerate() {
         assert_eq!(stage.name.as_str(), &**module.name());
-        assert!(stage.params.iter().map(String::as_str).eq(module.params().iter().map(|param| &**param.name())));
+        assert!(
+            stage.params.iter().map(String::as_str).eq(module.params().iter().map(|param| &**param.name()))
+        );
         assert!(stage.after.iter().all(|&needed| needed < number));
         let mut needed = stage.after.clone();
         needed.extend(stage.after.iter().flat_map(|&earlier| upstream[earlier].clone()));
@@ -59,5 +61,7 @@ fn check_pipeline(pipeline: &Pipeline) {
         }
         upstream.push(needed);
     }
-    assert!(stages.last().is_some_and(|stage| stage.run.iter().flat_map(|t| t.holes()).any(|h| *h == Piece::Out)));
+    assert!(
+        stages.last().is_some_and(|stage| stage.run.iter().flat_map(|t| t.holes()).any(|h| *h == Piece::Out))
+    );
 }

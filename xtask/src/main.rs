@@ -1,5 +1,6 @@
 //! Every chore of the workspace as `cargo xtask …`.
 
+mod deny;
 mod evidence;
 mod fuzz;
 mod microct;
@@ -23,8 +24,11 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Chore {
     /// Everything that must hold before a change is submitted: format, lints, documentation, tidiness, tests, references.
-    #[command(after_help = "Example:\n  cargo xtask test")]
-    Test,
+    #[command(after_help = "Examples:\n  cargo xtask test\n  cargo xtask test --without-deny")]
+    Test(test::Options),
+    /// Licences, duplicates, sources and known faults of everything in the tree, by cargo-deny, which is installed if it is missing.
+    #[command(after_help = "Example:\n  cargo xtask deny")]
+    Deny,
     /// The house rules that no compiler checks: sizes, module docs, the arrow between modules, the map.
     #[command(after_help = "Example:\n  cargo xtask tidy")]
     Tidy,
@@ -33,8 +37,10 @@ enum Chore {
         after_help = "Examples:\n  cargo xtask evidence\n  cargo xtask evidence peers\n  cargo xtask evidence all"
     )]
     Evidence(evidence::Options),
-    /// Give every reader of files and journals hostile input for a while.
-    #[command(after_help = "Examples:\n  cargo xtask fuzz\n  cargo xtask fuzz pipeline_file --seconds 600")]
+    /// Give every reader of files, journals, results and conditions hostile input for a while.
+    #[command(
+        after_help = "Examples:\n  cargo xtask fuzz\n  cargo xtask fuzz pipeline_file --seconds 600\n  cargo xtask fuzz --count 100000000"
+    )]
     Fuzz(fuzz::Options),
     /// Time one suggestion against BoTorch and Optuna, or let them and SMAC3 play for the figures (needs python3, pip and the network once).
     #[command(
@@ -56,7 +62,8 @@ fn main() -> ExitCode {
         return code;
     }
     let done = match Cli::parse().chore {
-        Chore::Test => test::run(),
+        Chore::Test(options) => test::run(&options),
+        Chore::Deny => deny::run(),
         Chore::Tidy => tidy::run(),
         Chore::Evidence(options) => evidence::run(&options),
         Chore::Fuzz(options) => fuzz::run(&options),

@@ -4,9 +4,11 @@
 //! - no source file is longer than [`rules::MOST_LINES`] lines;
 //! - inside every crate, modules use each other only along its arrow in [`arrow::ARROWS`];
 //! - every folder of the engine and every crate is on the map, `ARCHITECTURE.md`;
+//! - every direct dependency is in `docs/dependencies.md`, and no other;
 //! - nothing speaks of one machine's directories, and nothing is left over that reads as unfinished.
 
 mod arrow;
+mod dependencies;
 mod map;
 mod rules;
 #[cfg(test)]
@@ -46,6 +48,7 @@ fn check(sources: &[Source]) -> Vec<String> {
     let mut findings: Vec<String> = sources.iter().flat_map(rules::check).collect();
     findings.extend(sources.iter().flat_map(arrow::check));
     findings.extend(map::check(sources));
+    findings.extend(dependencies::check(sources));
     findings
 }
 
@@ -53,7 +56,7 @@ fn check(sources: &[Source]) -> Vec<String> {
 const SKIPPED: [&str; 5] = ["target", ".git", ".venv", "__pycache__", "node_modules"];
 
 /// Folders of files that are wrong on purpose, some of them not even text.
-const CORPORA: [&str; 2] = ["crates/stagetune-pipeline/tests/malformed", "fuzz/crashes"];
+const CORPORA: [&str; 3] = ["crates/stagetune-pipeline/tests/malformed", "fuzz/crashes", "fuzz/seeds"];
 
 /// File names and endings that are text and ours; licence texts are not ours.
 const TEXT: [&str; 8] = [".rs", ".py", ".md", ".toml", ".sh", ".json", "run", ".txt"];

@@ -142,13 +142,14 @@ const LABORATORY: &[(&str, &[&str])] = &[
 
 const XTASK: &[(&str, &[&str])] = &[
     ("step", &[]),
+    ("deny", &["step"]),
     ("evidence", &["step"]),
     ("fuzz", &["step"]),
     ("tidy", &["step"]),
     ("quickstart", &["step"]),
     ("peers", &["evidence", "step"]),
     ("microct", &["quickstart", "step"]),
-    ("test", &["fuzz", "quickstart", "tidy", "step"]),
+    ("test", &["deny", "fuzz", "quickstart", "tidy", "step"]),
 ];
 
 /// Front pages name every module of their folder.

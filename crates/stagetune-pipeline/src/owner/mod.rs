@@ -51,3 +51,6 @@ pub use patience::Waiting;
 pub use rehearsal::{Rehearsal, StagePlan, plan, rehearse};
 pub use replay::study;
 pub use result::MOST_NUMBERS;
+// For the fuzzer.
+#[doc(hidden)]
+pub use result::{number_in, numbers_in};

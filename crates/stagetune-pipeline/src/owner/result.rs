@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 pub use read::MOST_NUMBERS;
-use read::{Field, read};
+use read::{Field, Fields, bytes, read};
 
 use crate::text::shortened;
 
@@ -15,10 +15,18 @@ const LONGEST_SHOWN: usize = 60;
 
 /// The number under a key of `result.json`; what is wrong, if there is none.
 pub(super) fn number(out: &Path, key: &str) -> Result<f64, String> {
-    let name = shortened(key, LONGEST_SHOWN);
-    let Some(fields) = read(out, Some(key))? else {
+    let Some(bytes) = bytes(&out.join("result.json"))? else {
+        let name = shortened(key, LONGEST_SHOWN);
         return Err(format!("wrote no result.json into {{out}}, which must hold `{name}`"));
     };
+    number_in(&bytes, key)
+}
+
+/// The number under a key of the content of a `result.json`; what is wrong, if there is none.
+#[doc(hidden)]
+pub fn number_in(bytes: &[u8], key: &str) -> Result<f64, String> {
+    let name = shortened(key, LONGEST_SHOWN);
+    let fields = read(bytes, Some(key))?;
     let kind = match &fields.wanted {
         Some(Field::Number(number)) => return Ok(*number),
         Some(Field::Text(text)) => return Err(said_as_text(&name, text)),
@@ -38,9 +46,17 @@ pub(super) fn numbers(out: &Path) -> BTreeMap<String, f64> {
 
 /// Every number of `result.json` by name, as far as they are kept; the metric always is.
 pub(super) fn numbers_with(out: &Path, metric: Option<&str>) -> BTreeMap<String, f64> {
-    let Ok(Some(fields)) = read(out, metric) else { return BTreeMap::new() };
-    let mut numbers = fields.numbers;
-    if let (Some(metric), Some(Field::Number(number))) = (metric, fields.wanted) {
+    match bytes(&out.join("result.json")) {
+        Ok(Some(bytes)) => numbers_in(&bytes, metric),
+        Ok(None) | Err(_) => BTreeMap::new(),
+    }
+}
+
+/// Every number in the content of a `result.json`, as far as they are kept; the metric always is.
+#[doc(hidden)]
+pub fn numbers_in(bytes: &[u8], metric: Option<&str>) -> BTreeMap<String, f64> {
+    let Ok(Fields { mut numbers, wanted, .. }) = read(bytes, metric) else { return BTreeMap::new() };
+    if let (Some(metric), Some(Field::Number(number))) = (metric, wanted) {
         numbers.insert(metric.to_owned(), number);
     }
     numbers

@@ -84,15 +84,14 @@ impl Fields {
     }
 }
 
-/// What is in `result.json`, and what stands under one key; `None` if there is no such file.
-pub(super) fn read(out: &Path, wanted: Option<&str>) -> Result<Option<Fields>, String> {
-    let Some(bytes) = bytes(&out.join("result.json"))? else { return Ok(None) };
-    let text = text(&bytes)?;
+/// What is in the content of a `result.json`, and what stands under one key.
+pub(super) fn read(bytes: &[u8], wanted: Option<&str>) -> Result<Fields, String> {
+    let text = text(bytes)?;
     let mut reader = Reader { fields: Fields::default(), wanted, at: String::new() };
     let mut json = serde_json::Deserializer::from_str(text);
     let done = DeserializeSeed::deserialize(&mut reader, &mut json).and_then(|()| json.end());
     match done {
-        Ok(()) => Ok(Some(reader.fields)),
+        Ok(()) => Ok(reader.fields),
         Err(error) if error.is_data() => Err(format!(
             "wrote a result.json that is {}, not an object such as {{\"{}\": 0.5}}",
             kind(text),
@@ -102,7 +101,8 @@ pub(super) fn read(out: &Path, wanted: Option<&str>) -> Result<Option<Fields>, S
     }
 }
 
-fn bytes(path: &Path) -> Result<Option<Vec<u8>>, String> {
+/// The content of a `result.json`; `None` if there is no such file.
+pub(super) fn bytes(path: &Path) -> Result<Option<Vec<u8>>, String> {
     let reading = |error: std::io::Error| format!("wrote a result.json that cannot be read: {error}");
     // A pipe of that name would be waited for without end.
     match std::fs::metadata(path) {

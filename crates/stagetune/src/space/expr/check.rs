@@ -7,7 +7,7 @@ use super::super::name::nearest;
 use super::super::param::{Domain, Param};
 use super::lexer::Word;
 use super::parser::{Kind, Node};
-use super::{ExprErrorKind, Fault};
+use super::{ExprErrorKind, Fault, shown};
 
 /// Something that is true or false at a point.
 #[derive(Clone, Debug, PartialEq)]
@@ -324,7 +324,7 @@ impl Checker<'_> {
     }
 
     fn text(&self, span: &Range<usize>) -> String {
-        self.source.get(span.clone()).unwrap_or("").to_owned()
+        shown(self.source.get(span.clone()).unwrap_or(""))
     }
 
     fn mismatch(&self, node: &Node, expected: &str) -> Fault {

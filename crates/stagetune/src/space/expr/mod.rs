@@ -47,6 +47,9 @@ pub const MAX_SOURCE: usize = 10_000;
 /// The deepest nesting of parentheses, `not`, `-` and `^`; it keeps the recursion far from the end of the stack.
 pub const MAX_DEPTH: usize = 64;
 
+/// The most letters of a condition in the words of an error, spaces aside; the line below them shows the place.
+const LONGEST_SHOWN: usize = 60;
+
 /// A condition that has been parsed and checked against the parameters it speaks of.
 #[derive(Clone, Debug)]
 pub struct Expr {
@@ -105,13 +108,13 @@ pub enum ExprErrorKind {
         quote: char,
     },
     /// A number that is malformed or past the largest double.
-    #[error("`{text}` is not a number that can be used; write a finite number such as 0.001 or 1e-3")]
+    #[error("`{}` is not a number that can be used; write a finite number such as 0.001 or 1e-3", shown(.text))]
     Number {
         /// What was written.
         text: String,
     },
     /// A name that is not a parameter in reach.
-    #[error("there is no parameter `{name}` here{}", hint(.suggestion))]
+    #[error("there is no parameter `{}` here{}", shown(.name), hint(.suggestion))]
     UnknownName {
         /// What was written.
         name: String,
@@ -119,7 +122,7 @@ pub enum ExprErrorKind {
         suggestion: Option<String>,
     },
     /// A call of something that is no function.
-    #[error("there is no function `{name}`; there are abs, log, log10, log2, exp, sqrt, min and max")]
+    #[error("there is no function `{}`; there are abs, log, log10, log2, exp, sqrt, min and max", shown(.name))]
     UnknownFunction {
         /// What was written.
         name: String,
@@ -135,7 +138,7 @@ pub enum ExprErrorKind {
         found: usize,
     },
     /// A text that is not a value of the choice it is compared with.
-    #[error("`{name}` is never {text:?}; it is {values}")]
+    #[error("`{name}` is never {:?}; it is {values}", shown(.text))]
     NotAValue {
         /// The choice.
         name: String,
@@ -208,7 +211,7 @@ impl Expr {
 
     /// An error about the whole condition, worded like those of the parser.
     pub(super) fn reject(&self, expected: &str) -> ExprError {
-        let found = format!("`{}`", self.source.trim());
+        let found = format!("`{}`", shown(&self.source));
         let kind = ExprErrorKind::Unexpected { expected: expected.to_owned(), found };
         ExprError { source: self.source.clone(), span: 0..self.source.len(), kind }
     }
@@ -268,6 +271,29 @@ impl fmt::Display for ExprError {
         let shown: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         write!(f, "\n  | {shown}\n  | {}{}", " ".repeat(lead.chars().count()), "^".repeat(marked))
     }
+}
+
+/// A part of a condition in a message: on one line, and at most [`LONGEST_SHOWN`] letters of it.
+fn shown(text: &str) -> String {
+    let mut shown = String::new();
+    let mut space = false;
+    let mut letters = 0;
+    for letter in text.chars() {
+        if letter.is_whitespace() || letter.is_control() {
+            space = !shown.is_empty();
+            continue;
+        }
+        if letters >= LONGEST_SHOWN {
+            shown.push('…');
+            return shown;
+        }
+        if std::mem::take(&mut space) {
+            shown.push(' ');
+        }
+        shown.push(letter);
+        letters += 1;
+    }
+    shown
 }
 
 /// A place and what is wrong there; [`Expr::parse`] adds the source.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::lexer::{Token, Word};
-use super::{ExprErrorKind, Fault, MAX_DEPTH};
+use super::{ExprErrorKind, Fault, MAX_DEPTH, shown};
 
 /// The tallest tree: chains such as `a + a + …` grow it without nesting.
 const MAX_HEIGHT: usize = 256;
@@ -217,7 +217,7 @@ impl Parser<'_> {
     fn unexpected(&self, expected: &str) -> Fault {
         let span = self.span();
         let found = match self.source.get(span.clone()) {
-            Some(text) if !text.is_empty() => format!("`{text}`"),
+            Some(text) if !text.is_empty() => format!("`{}`", shown(text)),
             _ => "the end".to_owned(),
         };
         (span, ExprErrorKind::Unexpected { expected: expected.to_owned(), found })

@@ -134,6 +134,27 @@ fn errors_show_the_place_and_the_remedy() {
 }
 
 #[test]
+fn errors_quote_a_part_of_the_condition_on_one_line() {
+    let spread = "not(\n\n  batch\t+\r\n 1\u{1b}[2J \n)";
+    let first = error("not(\n\n  batch\n\n)");
+    assert!(
+        first.starts_with("expected a comparison such as `( batch ) > 8`, found `( batch )`\n"),
+        "{first}"
+    );
+    assert!(!error(spread).contains('\u{1b}'), "{}", error(spread));
+    let long = "x".repeat(5_000);
+    for source in [
+        format!("{long} > 1"),
+        format!("norm == '{long}'"),
+        format!("{long}(1) > 1"),
+        format!("lr > 1{long}"),
+    ] {
+        assert!(error(&source).chars().count() < 300, "{}", error(&source));
+        assert!(error(&source).contains("xxx…"), "{}", error(&source));
+    }
+}
+
+#[test]
 fn deep_or_long_conditions_are_refused_without_harm() {
     for source in [
         "(".repeat(5000),
