@@ -141,6 +141,11 @@ const ITEMS: &[Item] = &[
         how: How::Command("pipeline"),
     },
     Item {
+        name: "campaign",
+        about: "10,000 kills, 2,000 damages, 1,000 random pipelines, every write failing: nothing lost, nothing wrong (an hour)",
+        how: How::Command("pipeline"),
+    },
+    Item {
         name: "panels",
         about: "the paper's panels A to F and S, 100 runs a curve (hours); runs that are there are not made again",
         how: How::Panels("plan.toml"),

@@ -29,8 +29,10 @@ struct Fault {
 /// What becomes of a write that fails.
 #[derive(Clone, Copy, Debug)]
 enum Failing {
-    /// An error.
+    /// An error, and so does every one after it.
     With(io::ErrorKind),
+    /// An error, and those after it succeed.
+    Once(io::ErrorKind),
     /// The process is killed there and then, as by `kill -9`.
     Killed,
 }
@@ -55,6 +57,11 @@ impl Disk {
     /// A disk on which write number `at`, from 1, and all after it fail with an error of this kind.
     pub fn failing_at(at: u64, kind: io::ErrorKind) -> Self {
         Self::faulty(at, Failing::With(kind))
+    }
+
+    /// A disk on which write number `at`, from 1, fails with an error of this kind, and no other does.
+    pub fn failing_once_at(at: u64, kind: io::ErrorKind) -> Self {
+        Self::faulty(at, Failing::Once(kind))
     }
 
     /// A disk on which this process is killed, as by `kill -9`, just before write number `at`, from 1.
@@ -95,15 +102,8 @@ impl Disk {
     /// Stands before every write, also before those that a database makes itself.
     pub fn permit(&self) -> io::Result<()> {
         match &self.fault {
-            Some(fault) if fault.writes.fetch_add(1, Ordering::SeqCst) + 1 >= fault.at => match fault.how {
-                Failing::With(kind) => Err(io::Error::new(kind, "injected")),
-                Failing::Killed => {
-                    let this = rustix::process::getpid();
-                    let _ = rustix::process::kill_process(this, rustix::process::Signal::KILL);
-                    Err(io::Error::other("killed"))
-                }
-            },
-            Some(_) | None => Ok(()),
+            Some(fault) => fault.permit(fault.writes.fetch_add(1, Ordering::SeqCst) + 1),
+            None => Ok(()),
         }
     }
 
@@ -240,6 +240,22 @@ impl Disk {
     }
 }
 
+impl Fault {
+    /// What becomes of write number `write`.
+    fn permit(&self, write: u64) -> io::Result<()> {
+        match self.how {
+            Failing::With(kind) if write >= self.at => Err(io::Error::new(kind, "injected")),
+            Failing::Once(kind) if write == self.at => Err(io::Error::new(kind, "injected")),
+            Failing::Killed if write >= self.at => {
+                let this = rustix::process::getpid();
+                let _ = rustix::process::kill_process(this, rustix::process::Signal::KILL);
+                Err(io::Error::other("killed"))
+            }
+            Failing::With(_) | Failing::Once(_) | Failing::Killed => Ok(()),
+        }
+    }
+}
+
 /// Gives back to the owner the right to change a directory and those below it.
 fn open_up(path: &Path) -> io::Result<()> {
     if !fs::symlink_metadata(path)?.is_dir() {
@@ -286,6 +302,15 @@ mod tests {
         assert!(disk.has_failed());
         assert!(disk.remove_file(&dir.path().join("a")).is_err());
         assert!(dir.path().join("a").exists() && !dir.path().join("b").exists());
+    }
+
+    #[test]
+    fn a_disk_that_fails_once_refuses_one_write_and_no_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let disk = Disk::failing_once_at(2, io::ErrorKind::StorageFull);
+        let wrote = ["a", "b", "c"].map(|name| disk.write(&dir.path().join(name), b"1").is_ok());
+        assert_eq!(wrote, [true, false, true]);
+        assert!(disk.has_failed());
     }
 
     #[test]

@@ -114,7 +114,8 @@ x = { float = [0, 1] }
         assert_eq!((&trial["state"], &trial["stages"][0]["attempts"]), (&"observed".into(), &3.into()));
     }
     let logs = std::fs::read_dir(lab.root().join(".stagetune/logs/again")).unwrap().count();
-    assert_eq!(logs, 9);
+    // The third try of each says nothing, and leaves no log.
+    assert_eq!(logs, 6);
 }
 
 #[test]

@@ -115,7 +115,15 @@ fn write(file: &Path, trials: usize) -> Result<usize> {
                 2 => StageReport::ran(Some(1.0)).with_metric("f", (x - 0.3).powi(2)),
                 _ => StageReport::ran(Some(1.0)).with_metric("loss", x),
             };
-            let run = Run { key, saved: 0.0, seconds: 1.0, began: at, ended: at + 0.1, attempts: 1 };
+            let run = Run {
+                key,
+                saved: 0.0,
+                seconds: 1.0,
+                began: at,
+                ended: at + 0.1,
+                attempts: 1,
+                ..Run::default()
+            };
             let event = Event::Reported { trial, stage, report };
             add(&mut study, at, Record { event, session: None, run: Some(run) })?;
         }

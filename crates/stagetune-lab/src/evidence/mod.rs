@@ -14,10 +14,12 @@
 //! | `overhead` | `stagetune run` adds little to the commands that it runs |
 //! | `files` | a long study of small outputs leaves few files |
 //! | `long-study` | a study of 20,000 trials opens in under 2 s and its status is there at once |
+//! | `campaign` | kills, damage, random pipelines and writes that fail lose no result and make none wrong |
 //!
 //! A file says how it came about: command, seed, date, cores and version. Progress goes to standard error.
 
 mod ask;
+mod campaign;
 mod data;
 mod files;
 mod kernels;
@@ -78,6 +80,11 @@ enum Run {
     Files(files::Options),
     /// What a study of 20,000 trials costs to open and to look at.
     LongStudy(long_study::Options),
+    /// Kills, damage, random pipelines and writes that fail, against an oracle.
+    Campaign(campaign::Options),
+    /// An owner whose disk fails at a certain write, in a process of its own.
+    #[command(hide = true)]
+    CampaignOwner(campaign::owner::Options),
     /// What `memory` measures, in a process of its own.
     #[command(hide = true)]
     MemoryOfThisProcess(memory::Options),
@@ -126,6 +133,11 @@ pub fn run(options: &Options) -> Result<bool> {
         Run::Overhead(run) => ("overhead", overhead::CLAIM, overhead::run(run, seed)?),
         Run::Files(run) => ("files", files::CLAIM, files::run(run, seed)?),
         Run::LongStudy(run) => ("long-study", long_study::CLAIM, long_study::run(run, seed)?),
+        Run::Campaign(run) => ("campaign", campaign::CLAIM, campaign::run(run, seed)?),
+        Run::CampaignOwner(run) => {
+            campaign::owner::run(run)?;
+            return Ok(true);
+        }
         Run::MemoryOfThisProcess(run) => {
             write_out(format_args!("{}\n", serde_json::to_string(&memory::measure(run, seed)?)?))?;
             return Ok(true);

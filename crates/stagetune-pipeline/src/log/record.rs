@@ -61,6 +61,9 @@ pub struct Run {
     pub ended: f64,
     /// How often it was started; 0 if it was reused.
     pub attempts: u32,
+    /// Why it failed, if it did: the trial ends with these words, also under another owner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
 /// What a study runs: if it changes, the results before belong to something else.

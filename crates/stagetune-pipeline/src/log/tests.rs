@@ -49,7 +49,8 @@ pub(crate) fn records(trials: usize, fail_every: usize) -> Vec<Stamped> {
             _ => StageReport::ran(Some(2.0)).with_metric("f1", x).with_metric("loss", 1.0 - x),
         };
         let saved = if report.how == How::Reused { 2.0 } else { 0.0 };
-        let run = Run { key: "k".into(), saved, seconds: 2.0, began: at, ended: at, attempts: 1 };
+        let run =
+            Run { key: "k".into(), saved, seconds: 2.0, began: at, ended: at, attempts: 1, problem: None };
         let event = Event::Reported { trial, stage: "s".into(), report };
         add(&mut study, at, Record { event, session: None, run: Some(run) });
         let end = match fails {

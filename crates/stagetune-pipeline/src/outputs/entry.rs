@@ -6,11 +6,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs;
-use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
+use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use super::hash::{self, Stat};
@@ -113,6 +114,24 @@ impl fmt::Display for Unreadable {
             Self::Damaged(problem) => f.write_str(problem),
         }
     }
+}
+
+/// Opens the `entry.json` of an entry. Whatever else stands in its place is refused: a pipe would be waited for
+/// without end.
+pub(super) fn open(dir: &Path) -> io::Result<File> {
+    let waits_for_nobody = OFlags::NONBLOCK.bits().cast_signed();
+    let file = File::options().read(true).custom_flags(waits_for_nobody).open(dir.join("entry.json"))?;
+    if file.metadata()?.is_file() {
+        return Ok(file);
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidData, "`entry.json` is not a file"))
+}
+
+/// What stands in the `entry.json` of an entry.
+pub(super) fn bytes(dir: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(dir)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Reads an entry of this format or an older one.

@@ -83,7 +83,7 @@ impl Cache {
 
     /// Whether a leftover is an output of this key that only has to be moved to its place.
     fn is_complete(&self, path: &Path, id: &KeyId) -> bool {
-        let Ok(bytes) = fs::read(path.join("entry.json")) else { return false };
+        let Ok(bytes) = entry::bytes(path) else { return false };
         let Ok(entry) = entry::read(&bytes) else { return false };
         entry.key.id() == *id && entry::compare(&path.join("out"), &entry.files, None).is_ok()
     }

@@ -91,9 +91,9 @@ impl Cache {
 
     /// A sound small output that nobody reads.
     fn free(&self, listed: Listed) -> Option<Free> {
-        let alone = File::open(listed.dir.join("entry.json")).ok()?;
+        let alone = entry::open(&listed.dir).ok()?;
         alone.try_lock().ok()?;
-        let bytes = fs::read(listed.dir.join("entry.json")).ok()?;
+        let bytes = entry::bytes(&listed.dir).ok()?;
         let entry = entry::read(&bytes).ok()?;
         if entry.key.id() != listed.id || !is_small(&entry) {
             return None;

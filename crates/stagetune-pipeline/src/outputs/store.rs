@@ -164,7 +164,7 @@ impl Cache {
             let found = found.map_err(reading)?;
             let Ok(id) = KeyId::try_from(found.file_name().to_string_lossy().into_owned()) else { continue };
             let dir = found.path();
-            let bytes = fs::read(dir.join("entry.json"));
+            let bytes = entry::bytes(&dir);
             let bytes = bytes.map_err(|error| Unreadable::Damaged(error.to_string()));
             let entry = bytes.and_then(|bytes| entry::read(&bytes));
             let about = fs::metadata(dir.join("entry.json")).ok();
@@ -198,7 +198,7 @@ impl Cache {
     /// Takes an entry away, unless somebody reads it; whether it is gone.
     pub fn remove(&self, id: &KeyId) -> Result<bool, OutputError> {
         // Held until the entry is out of sight, so that nobody begins to read it in between.
-        let entry = File::open(self.dir(id).join("entry.json")).ok();
+        let entry = entry::open(&self.dir(id)).ok();
         if entry.as_ref().is_some_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock))) {
             return Ok(false);
         }
@@ -262,8 +262,11 @@ impl Cache {
     fn look_at_dir(&self, key: &StageKey, id: &KeyId) -> Result<Look, OutputError> {
         let dir = self.dir(id);
         let path = dir.join("entry.json");
-        let file = match File::open(&path) {
+        let file = match entry::open(&dir) {
             Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                return Ok(Some(Err(Unreadable::Damaged(error.to_string()))));
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let remains =
                     dir.exists().then(|| Err(Unreadable::Damaged("`entry.json` is missing".into())));

@@ -84,19 +84,29 @@ fn a_stage_that_gives_up_leaves_nothing() {
 
 #[test]
 fn every_kind_of_damage_is_found_and_mended_by_making_the_output_again() {
-    let damages: [fn(&Path); 9] = [
-        |entry| {
+    let pipe = |path: &Path| {
+        fs::remove_file(path).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    };
+    let damages: [&dyn Fn(&Path); 12] = [
+        &|entry| {
             let rights = std::os::unix::fs::PermissionsExt::from_mode(0o755);
             fs::set_permissions(entry.join("out/sub/file"), rights).unwrap();
         },
-        |entry| fs::write(entry.join("out/sub/file"), "tex!").unwrap(),
-        |entry| fs::write(entry.join("out/sub/file"), "").unwrap(),
-        |entry| fs::remove_file(entry.join("out/sub/file")).unwrap(),
-        |entry| fs::write(entry.join("out/more"), "").unwrap(),
-        |entry| fs::remove_dir(entry.join("out/empty")).unwrap(),
-        |entry| fs::write(entry.join("entry.json"), "").unwrap(),
-        |entry| fs::remove_file(entry.join("entry.json")).unwrap(),
-        |entry| fs::remove_dir_all(entry.join("out")).unwrap(),
+        &|entry| fs::write(entry.join("out/sub/file"), "tex!").unwrap(),
+        &|entry| fs::write(entry.join("out/sub/file"), "").unwrap(),
+        &|entry| fs::remove_file(entry.join("out/sub/file")).unwrap(),
+        &|entry| fs::write(entry.join("out/more"), "").unwrap(),
+        &|entry| fs::remove_dir(entry.join("out/empty")).unwrap(),
+        &|entry| fs::write(entry.join("entry.json"), "").unwrap(),
+        &|entry| fs::remove_file(entry.join("entry.json")).unwrap(),
+        &|entry| fs::remove_dir_all(entry.join("out")).unwrap(),
+        &|entry| pipe(&entry.join("out/sub/file")),
+        &|entry| pipe(&entry.join("entry.json")),
+        &|entry| {
+            fs::remove_file(entry.join("entry.json")).unwrap();
+            fs::create_dir(entry.join("entry.json")).unwrap();
+        },
     ];
     for (i, damage) in damages.iter().enumerate() {
         let dir = tempfile::tempdir().unwrap();

@@ -80,6 +80,8 @@ pub(super) struct Context<'a> {
     pub(super) identity: String,
     /// Attempts that were launched for stages which have not reported, by this owner or earlier ones, in order.
     pub(super) launched: Mutex<BTreeMap<(u64, String), Vec<Token>>>,
+    /// Why stages of open trials failed under earlier owners.
+    pub(super) failures: BTreeMap<(u64, String), String>,
 }
 
 /// How an owner ended its work.
@@ -171,6 +173,7 @@ impl<'a> Owner<'a> {
         }
         let mut book = Book::new(name.clone(), fresh, records)?;
         let launched = unreported(&book.study, records);
+        let failures = failures(&book.study, records);
         let wanted = launched.values().flatten().cloned().collect();
         // What cannot be removed is not in the way.
         let _ = sweep(&state.attempts(), &identity, &wanted, &options.disk);
@@ -192,6 +195,7 @@ impl<'a> Owner<'a> {
             state,
             identity,
             launched: Mutex::new(launched),
+            failures,
         };
         Ok(Self { context, dispatcher, _hold: None })
     }
@@ -224,4 +228,15 @@ fn unreported(study: &Study, records: &[Stamped]) -> BTreeMap<(u64, String), Vec
         }
     }
     launched
+}
+
+/// Why stages of open trials failed, as far as they said so.
+fn failures(study: &Study, records: &[Stamped]) -> BTreeMap<(u64, String), String> {
+    let open: BTreeSet<TrialId> = study.open().map(|trial| trial.id()).collect();
+    let failure = |Stamped { record, .. }: &Stamped| {
+        let Event::Reported { trial, stage, .. } = &record.event else { return None };
+        let problem = record.run.as_ref()?.problem.clone()?;
+        open.contains(trial).then(|| ((trial.index(), stage.clone()), problem))
+    };
+    records.iter().filter_map(failure).collect()
 }

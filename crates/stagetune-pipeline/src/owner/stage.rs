@@ -106,6 +106,7 @@ impl Context<'_> {
             began: if mine { entry.began } else { now },
             ended: if mine { entry.ended } else { now },
             attempts: if mine { entry.attempts } else { 0 },
+            problem: None,
         };
         Ok(StageDone { stage: m, report, run })
     }
@@ -116,8 +117,9 @@ impl Context<'_> {
     }
 
     /// The report of an output without the number that the study is after.
-    pub(super) fn lacking(&self, m: usize, key: &StageKey) -> StageDone {
-        StageDone { stage: m, report: StageReport::failed(Some(0.0)), run: now(key) }
+    pub(super) fn lacking(&self, m: usize, key: &StageKey, reason: &str) -> StageDone {
+        let run = Run { problem: Some(reason.to_owned()), ..now(key) };
+        StageDone { stage: m, report: StageReport::failed(Some(0.0)), run }
     }
 
     /// The name of the number that a stage must give: the objective's, of the stage that it belongs to.
@@ -149,7 +151,7 @@ impl Context<'_> {
                 Claim::Ready(output) => {
                     return Ok(match self.found(trial, m, key, &output) {
                         Ok(done) => StageEnd::Made(Made { done, output, attempts: Vec::new() }),
-                        Err(reason) => StageEnd::Failed(self.lacking(m, key), reason, Vec::new()),
+                        Err(reason) => StageEnd::Failed(self.lacking(m, key, &reason), reason, Vec::new()),
                     });
                 }
                 Claim::Mine(permit) => break permit,
@@ -253,9 +255,12 @@ impl Context<'_> {
                     },
                 },
             };
-            let again = attempt < last && !self.options.stop.is_now();
-            if !again {
+            if attempt >= last {
                 return Ok(self.failed(work, &dir, &problem, tries));
+            }
+            // The tries that are left are those of whoever goes on; this one stays and counts.
+            if self.options.stop.is_now() {
+                return Ok(StageEnd::Stopped);
             }
             self.show_failure(work, &problem, attempt, true);
         }
@@ -281,6 +286,8 @@ impl Context<'_> {
             }
             match read_end(&dir)? {
                 Some(Ended { exit: Exit::Stopped | Exit::NoRoom(_), .. }) | None => self.discard(&dir),
+                // Its output was kept before its owner was killed, and is gone since: nobody can tell what it held.
+                Some(Ended { exit: Exit::Success, .. }) if !dir.join("out").is_dir() => self.discard(&dir),
                 Some(ended) => return Ok(Some((dir, ended))),
             }
         }
@@ -405,7 +412,7 @@ impl Context<'_> {
         let kept = outputs::Run { cost, seconds, attempts, began, ended, maker, metrics: metrics.clone() };
         let output = self.outputs.publish(permit, out, kept)?;
         let report = StageReport { how: How::Ran, cost: Some(cost), metrics, again: false };
-        let run = Run { key, saved: 0.0, seconds, began, ended, attempts };
+        let run = Run { key, saved: 0.0, seconds, began, ended, attempts, problem: None };
         Ok(Made { done: StageDone { stage: work.m, report, run }, output, attempts: tries.dirs.clone() })
     }
 
@@ -422,11 +429,13 @@ impl Context<'_> {
         };
         let key = self.keys.of(self.pipeline, work.trial.point());
         let key = key.get(work.m).map(|key| key.id().to_string()).unwrap_or_default();
-        let run = Run { key, saved: 0.0, seconds, began, ended: clock::now(), attempts };
+        let reason = reason(&work.stage.name, problem, &words);
+        let (ended, problem) = (clock::now(), Some(reason.clone()));
+        let run = Run { key, saved: 0.0, seconds, began, ended, attempts, problem };
         let metrics = result::numbers(&dir.join("out"));
         let report = StageReport { metrics, ..StageReport::failed(Some(cost)) };
         let done = StageDone { stage: work.m, report, run };
-        StageEnd::Failed(done, reason(&work.stage.name, problem, &words), dirs)
+        StageEnd::Failed(done, reason, dirs)
     }
 
     /// Shows a failure; the last words of the stage.

@@ -100,7 +100,9 @@ impl Context<'_> {
             progress.done.insert(m);
             let failed = report.as_ref().is_some_and(|report| report.how == stagetune::trial::How::Failed);
             if failed {
-                progress.failed.push((m, format!("stage `{}` failed", self.stage_name(m))));
+                let of = (trial.id().index(), self.stage_name(m));
+                let known = self.failures.get(&of).cloned();
+                progress.failed.push((m, known.unwrap_or_else(|| format!("stage `{}` failed", of.1))));
             }
         }
         progress
@@ -177,8 +179,8 @@ impl Context<'_> {
                 // An output that lacks the metric is of no use here: its stage fails when it is asked for.
                 Some(Err(reason)) => {
                     progress.done.insert(m);
+                    found.push(self.lacking(m, key, &reason));
                     progress.failed.push((m, reason));
-                    found.push(self.lacking(m, key));
                 }
                 None => {}
             }

@@ -73,13 +73,56 @@ fn an_attempt_that_ended_while_nobody_owned_the_study_is_adopted_and_not_run_aga
 }
 
 #[test]
+fn an_attempt_whose_output_was_kept_and_evicted_before_anybody_told_it_is_run_again_and_is_no_failure() {
+    let dir = tempfile::tempdir().unwrap();
+    let pipeline = pipeline(&TWO.replace("trials = 8", "trials = 1"), dir.path());
+    let (log, executor) = (Memory::default(), Arc::new(Scripted::new()));
+    let mut made = parts(&pipeline, &log, &executor);
+    made.log = Box::new(Cut { log: log.clone(), at: 4 });
+    std::thread::scope(|scope| {
+        let stop = Stop::new();
+        let pipeline = &pipeline;
+        let run = scope.spawn(move || Owner::with(pipeline, options(1, &stop), made, &Quiet)?.run());
+        assert!(executor.wait_for_running(1, LONG));
+        finish(&executor, &executor.running()[0]);
+        assert!(run.join().unwrap().is_err());
+    });
+    // The next owner has other outputs, as if the first one's had been evicted.
+    let attempt = dir.path().join(".stagetune/attempts").join(executor.launched()[0].as_str());
+    assert!(attempt.join("ended.json").is_file() && !attempt.join("out").exists());
+    let elsewhere = Arc::new(outputs::Memory::new(&dir.path().join("others"), Disk::default()));
+    let ended = std::thread::scope(|scope| {
+        let stop = Stop::new();
+        let (pipeline, made) = (&pipeline, parts_with(&pipeline, &log, &executor, &elsewhere));
+        let run = scope.spawn(move || Owner::with(pipeline, options(1, &stop), made, &Quiet)?.run());
+        for _ in ["first", "second"] {
+            assert!(executor.wait_for_running(1, LONG));
+            finish(&executor, &executor.running()[0]);
+        }
+        run.join().unwrap()
+    });
+    let ledger = ended.unwrap().ledger;
+    assert_eq!((ledger.failed, ledger.observed, executor.launched().len()), (0, 1, 3));
+}
+
+#[test]
 fn a_failed_attempt_that_nobody_told_is_adopted_as_a_failure() {
+    // Started, owned, asked, launched.
+    a_failure_survives_an_owner_that_dies_after(4);
+}
+
+#[test]
+fn a_trial_whose_failed_stage_had_reported_ends_with_the_same_words_under_the_next_owner() {
+    a_failure_survives_an_owner_that_dies_after(5);
+}
+
+fn a_failure_survives_an_owner_that_dies_after(records: u64) {
     let dir = tempfile::tempdir().unwrap();
     let pipeline = pipeline(&TWO.replace("trials = 8", "trials = 1"), dir.path());
     let (log, executor) = (Memory::default(), Arc::new(Scripted::new()));
     let outputs = Arc::new(outputs::Memory::new(&dir.path().join("outputs"), Disk::default()));
     let mut made = parts_with(&pipeline, &log, &executor, &outputs);
-    made.log = Box::new(Cut { log: log.clone(), at: 4 });
+    made.log = Box::new(Cut { log: log.clone(), at: records });
     std::thread::scope(|scope| {
         let stop = Stop::new();
         let pipeline = &pipeline;
@@ -93,6 +136,37 @@ fn a_failed_attempt_that_nobody_told_is_adopted_as_a_failure() {
     assert_eq!((executor.launched().len(), ended.ledger.failed), (1, 1));
     let reason = ended.ledger.trials[0].reason.clone().unwrap();
     assert!(reason.contains("exit code 3"), "{reason}");
+}
+
+#[test]
+fn a_stop_does_not_use_up_the_tries_that_a_failed_stage_has_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = TWO.replace("trials = 8", "trials = 1").replace("cost = 10", "cost = 10\nretries = 1");
+    let pipeline = pipeline(&text, dir.path());
+    let (log, executor) = (Memory::default(), Arc::new(Scripted::new()));
+    let outputs = Arc::new(outputs::Memory::new(&dir.path().join("outputs"), Disk::default()));
+    let run = |ends: &[Exit], stop_first: bool| {
+        let stop = Stop::new();
+        std::thread::scope(|scope| {
+            let made = parts_with(&pipeline, &log, &executor, &outputs);
+            let (pipeline, at_once) = (&pipeline, stop.clone());
+            let run = scope.spawn(move || Owner::with(pipeline, options(1, &at_once), made, &Quiet)?.run());
+            for exit in ends {
+                assert!(executor.wait_for_running(1, LONG));
+                if stop_first {
+                    stop.now();
+                }
+                let token = executor.running()[0].clone();
+                executor.end(&token, exit.clone(), &[("result.json", br#"{"f": 0.5}"#)]).unwrap();
+            }
+            run.join().unwrap().unwrap().ledger
+        })
+    };
+    let stopped = run(&[Exit::Code(7)], true);
+    assert_eq!((stopped.failed, stopped.open().len()), (0, 1));
+    let ended = run(&[Exit::Success, Exit::Success], false);
+    assert_eq!((ended.failed, ended.observed, executor.launched().len()), (0, 1, 3));
+    assert_eq!(ended.trials[0].stages[0].attempts, 2, "the first try counts");
 }
 
 #[test]
