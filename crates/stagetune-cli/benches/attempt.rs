@@ -6,6 +6,7 @@
 use divan::Bencher;
 use stagetune_pipeline::disk::Disk;
 use stagetune_pipeline::executor::{Attempt, Body, Executor, Exit, Local, LocalOptions, Token, read_end};
+use stagetune_pipeline::file::DEFAULT_GRACE;
 use stagetune_pipeline::outputs::KeyId;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,15 @@ fn attempt(root: &Path) -> Attempt {
     let token = Token::fresh("bench", &KeyId::try_from("0".repeat(32)).expect("a key"), 1);
     let body = Body::Command { argv: vec!["true".into()], dir: root.to_owned(), env: BTreeMap::new() };
     let dir = root.join("attempts").join(token.as_str());
-    Attempt { token, stage: "true".into(), body, dir, log: root.join("log"), timeout: None }
+    Attempt {
+        token,
+        stage: "true".into(),
+        body,
+        dir,
+        log: root.join("log"),
+        timeout: None,
+        grace: DEFAULT_GRACE,
+    }
 }
 
 /// From the launch until the end can be read.

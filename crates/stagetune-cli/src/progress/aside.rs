@@ -3,7 +3,7 @@
 
 use std::fmt;
 use std::sync::Mutex;
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -38,20 +38,23 @@ impl Aside {
         }
     }
 
-    /// Waits until all is done, or for so long.
-    pub fn finish(&self, limit: Option<Duration>) {
-        let Ok(mut jobs) = self.jobs.lock() else { return };
+    /// Takes nothing more, and waits until all is done, or for so long; whether it is done.
+    pub fn finish(&self, limit: Option<Duration>) -> bool {
+        let Ok(mut jobs) = self.jobs.lock() else { return true };
         if jobs.take().is_none() {
-            return;
+            return true;
         }
         drop(jobs);
-        if let Ok(over) = self.over.lock() {
-            // An error says that the time is over, or the thread.
-            let _ = match limit {
-                Some(limit) => over.recv_timeout(limit).is_ok(),
-                None => over.recv().is_ok(),
-            };
+        match limit {
+            Some(limit) => self.wait(limit),
+            None => self.over.lock().is_ok_and(|over| over.recv().is_ok()),
         }
+    }
+
+    /// Waits for so long at most until all is done, after nothing more is taken; whether it is done.
+    pub fn wait(&self, limit: Duration) -> bool {
+        let Ok(over) = self.over.lock() else { return true };
+        !matches!(over.recv_timeout(limit), Err(RecvTimeoutError::Timeout))
     }
 }
 

@@ -4,7 +4,9 @@
 use super::aside::Aside;
 use super::{Facts, View};
 use crate::format::number;
+use rustix::process::{Pid, Signal, kill_process_group};
 use stagetune_pipeline::owner::{News, Standing, Watcher};
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,21 +29,30 @@ pub struct Notifying {
     aside: Aside,
     /// Whether a command has failed: that is said once.
     has_failed: Arc<AtomicBool>,
+    /// Whether the run has ended: no command outlives it.
+    is_over: Arc<AtomicBool>,
 }
 
 impl Notifying {
     /// `argv` is not empty. `{event}`, `{study}` and `{text}` in it are filled in for every
     /// message.
     pub fn new(view: Box<dyn View>, facts: &Facts, argv: Vec<String>) -> Self {
-        Self { view, facts: facts.clone(), argv, aside: Aside::new(), has_failed: Arc::default() }
+        Self {
+            view,
+            facts: facts.clone(),
+            argv,
+            aside: Aside::new(),
+            has_failed: Arc::default(),
+            is_over: Arc::default(),
+        }
     }
 
     fn tell(&self, event: &'static str, text: &str) {
         let argv: Vec<String> =
             self.argv.iter().map(|argument| fill(argument, event, &self.facts.study, text)).collect();
-        let (say, has_failed) = (self.view.teller(), self.has_failed.clone());
+        let (say, has_failed, is_over) = (self.view.teller(), self.has_failed.clone(), self.is_over.clone());
         self.aside.run(move || {
-            if let Err(problem) = run(&argv)
+            if let Err(problem) = run(&argv, &is_over)
                 && !has_failed.swap(true, Ordering::Relaxed)
             {
                 say(&format!("the command of `notify` {problem}; the study goes on"));
@@ -81,7 +92,10 @@ impl View for Notifying {
 
     fn end(&self, why: &str) {
         self.tell("ended", why);
-        self.aside.finish(Some(LAST));
+        if !self.aside.finish(Some(LAST)) {
+            self.is_over.store(true, Ordering::Relaxed);
+            self.aside.wait(LAST);
+        }
         self.view.end(why);
     }
 
@@ -90,22 +104,30 @@ impl View for Notifying {
     }
 }
 
-/// Runs a command; what went wrong.
-fn run(argv: &[String]) -> Result<(), String> {
+/// Runs a command; what went wrong. With the command all that it started ends, unless it left its group.
+fn run(argv: &[String], is_over: &AtomicBool) -> Result<(), String> {
     let Some((program, arguments)) = argv.split_first() else { return Ok(()) };
+    if is_over.load(Ordering::Relaxed) {
+        return Err("was not started, as the run has ended".to_owned());
+    }
     let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.process_group(0).args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|error| format!("cannot be started: {error}"))?;
     let timer = Instant::now();
     loop {
         match child.try_wait() {
             Ok(Some(status)) if status.success() => return Ok(()),
             Ok(Some(status)) => return Err(format!("ended with {status}")),
-            Ok(None) if timer.elapsed() < LIMIT => std::thread::sleep(LOOK),
+            Ok(None) if timer.elapsed() < LIMIT && !is_over.load(Ordering::Relaxed) => {
+                std::thread::sleep(LOOK);
+            }
             Ok(None) => {
-                let _ = child.kill();
+                // Not waited for yet, so that the number is still its own.
+                if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+                    let _ = kill_process_group(group, Signal::KILL);
+                }
                 let _ = child.wait();
-                return Err(format!("took longer than {} s and was killed", LIMIT.as_secs()));
+                return Err(format!("took longer than {} s and was killed", timer.elapsed().as_secs()));
             }
             Err(error) => return Err(format!("cannot be waited for: {error}")),
         }
@@ -137,6 +159,35 @@ fn fill(argument: &str, event: &str, study: &str, text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_that_hangs_ends_with_the_run_and_so_does_what_it_started() {
+        let dir = tempfile::tempdir().unwrap();
+        let started = dir.path().join("started");
+        let script = format!("sleep 300 & echo $! > {0}.new; mv {0}.new {0}; wait", started.display());
+        let is_over = AtomicBool::new(false);
+        let ended = std::thread::scope(|scope| {
+            let run = scope.spawn(|| run(&["sh".into(), "-c".into(), script], &is_over));
+            while !started.exists() {
+                std::thread::sleep(LOOK);
+            }
+            is_over.store(true, Ordering::Relaxed);
+            run.join().unwrap()
+        });
+        assert!(ended.unwrap_err().contains("was killed"));
+        let child = std::fs::read_to_string(&started).unwrap();
+        let status = std::path::Path::new("/proc").join(child.trim()).join("status");
+        let is_gone = || {
+            let status = std::fs::read_to_string(&status).unwrap_or_default();
+            status.is_empty() || status.contains("State:\tZ")
+        };
+        let timer = Instant::now();
+        while !is_gone() {
+            assert!(timer.elapsed() < Duration::from_secs(60), "the child lives on");
+            std::thread::sleep(LOOK);
+        }
+        assert!(run(&["true".into()], &is_over).is_err(), "nothing begins after the end");
+    }
 
     #[test]
     fn what_stands_in_braces_is_filled_in_once() {

@@ -156,9 +156,9 @@ pub fn story(records: &[Stamped]) -> Story {
 }
 
 /// What was told so far, by trial.
-pub fn told(records: &[Stamped]) -> Vec<Record> {
-    let told = |stamped: &Stamped| matches!(stamped.record.event, Event::Ended { .. });
-    records.iter().filter(|stamped| told(stamped)).map(|stamped| stamped.record.clone()).collect()
+pub fn told(records: &[Stamped]) -> Vec<Event> {
+    let told = |event: &&Event| matches!(event, Event::Ended { .. });
+    records.iter().map(|stamped| &stamped.record.event).filter(told).cloned().collect()
 }
 
 pub fn said(output: &Output) -> String {

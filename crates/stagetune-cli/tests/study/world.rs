@@ -82,6 +82,21 @@ fn patience_that_is_over_ends_the_run_with_a_code_of_its_own_and_the_trial_goes_
 }
 
 #[test]
+fn a_trial_that_waits_can_be_forgotten_and_the_study_goes_on_with_the_next() {
+    let lab = two_stages("2 min", FULL);
+    let mut child = lab.start(&["run"]);
+    wait_until("the first stage", || lab.outside().join("runs").exists());
+    let waits = |trial: u64| lab.json(&["status", "--json"])["waiting"][0]["trial"] == trial;
+    wait_until("the trial that waits", || waits(0));
+    lab.done(&["forget", "0"]);
+    wait_until("the next trial that waits", || waits(1));
+    fs::write(lab.outside().join("room"), "").unwrap();
+    assert!(child.wait().unwrap().success());
+    let status = lab.json(&["status", "--json"]);
+    assert_eq!((&status["observed"], &status["failed"]), (&3.into(), &0.into()), "{status}");
+}
+
+#[test]
 fn an_input_that_is_gone_for_a_while_is_no_result() {
     let lab = two_stages(
         "2 min",

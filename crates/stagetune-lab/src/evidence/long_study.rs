@@ -95,7 +95,7 @@ fn write(file: &Path, trials: usize) -> Result<usize> {
     let started = study.started();
     add(&mut study, 1.0, started.into())?;
     let by = Owner { host: "lab".into(), process: 1, ..Owner::default() };
-    add(&mut study, 1.0, Record { event: Event::Owned { epoch: 1, by }, session: Some(session), run: None })?;
+    add(&mut study, 1.0, Record { session: Some(session), ..Record::from(Event::Owned { epoch: 1, by }) })?;
     for number in 0..trials {
         let (at, trial) = (1.0 + number as f64, TrialId::new(number as u64));
         let proposal = Box::new(study.propose()?);
@@ -125,7 +125,7 @@ fn write(file: &Path, trials: usize) -> Result<usize> {
                 ..Run::default()
             };
             let event = Event::Reported { trial, stage, report };
-            add(&mut study, at, Record { event, session: None, run: Some(run) })?;
+            add(&mut study, at, Record { run: Some(run), ..Record::from(event) })?;
         }
         let reason = "stage `score` ended with exit code 1".to_owned();
         let end = match fails {

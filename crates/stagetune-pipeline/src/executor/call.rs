@@ -66,14 +66,10 @@ pub(super) fn run(order: &CallOrder, disk: &Disk) -> Ended {
     let said = exit.problem().map_or(String::new(), |problem| format!("{problem}\n"));
     // The end says the same.
     let _ = disk.write(&order.log, said.as_bytes());
-    Ended {
-        exit,
-        seconds: timer.elapsed().as_secs_f64(),
-        began,
-        ended: clock::now(),
-        host: host::name().to_owned(),
-        process: std::process::id(),
-    }
+    let seconds = timer.elapsed().as_secs_f64();
+    // The clock may have been set meanwhile.
+    let ended = began + seconds;
+    Ended { exit, seconds, began, ended, host: host::name().to_owned(), process: std::process::id() }
 }
 
 /// Writes the numbers where commands write theirs, unless the callable has done so.

@@ -19,9 +19,6 @@ use crate::disk::Disk;
 use crate::file::find_program;
 use crate::host;
 
-/// How long a process may take to end after it was asked to.
-pub(super) const GRACE: Duration = Duration::from_secs(2);
-
 /// How often the length of a log is looked at while its command runs.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -35,6 +32,8 @@ pub(super) struct Order {
     pub(super) attempt: OsString,
     pub(super) log: OsString,
     pub(super) timeout: Option<Duration>,
+    /// How long its processes have to end after they were asked to.
+    pub(super) grace: Duration,
 }
 
 /// What is said to whoever waits for a command.
@@ -57,13 +56,10 @@ pub(super) fn run(
     started: impl FnOnce(u32),
 ) -> Ended {
     let (began, timer) = (clock::now(), Instant::now());
-    let end = |exit: Exit, process: u32| Ended {
-        exit,
-        seconds: timer.elapsed().as_secs_f64(),
-        began,
-        ended: clock::now(),
-        host: host::name().to_owned(),
-        process,
+    let end = |exit: Exit, process: u32| {
+        let seconds = timer.elapsed().as_secs_f64();
+        // The clock may have been set meanwhile.
+        Ended { exit, seconds, began, ended: began + seconds, host: host::name().to_owned(), process }
     };
     let (mut child, mut log) = match start(order, disk) {
         Ok(started) => started,
@@ -75,7 +71,7 @@ pub(super) fn run(
         return end(Exit::NoRoom("the process has no number".into()), process);
     };
     let killed = match tell_end(group, tell) {
-        Ok(()) => wait(words, timer, order.timeout, group, &mut log),
+        Ok(()) => wait(words, timer, order, group, &mut log),
         Err(error) => Some(Exit::NoRoom(error.to_string())),
     };
     // The leader is still a zombie, so that the group's number is its own: what it left behind goes with it.
@@ -149,10 +145,11 @@ fn is_of_terminal(signal: i32) -> bool {
 fn wait(
     words: &Receiver<Word>,
     timer: Instant,
-    timeout: Option<Duration>,
+    order: &Order,
     group: Pid,
     log: &mut CappedLog,
 ) -> Option<Exit> {
+    let timeout = order.timeout;
     let why = match (next_word(words, timer, timeout, log), timeout) {
         (Ok(Word::Ended) | Err(RecvTimeoutError::Disconnected), _) => return None,
         // What had ended before anybody wanted it to has its own end.
@@ -164,7 +161,7 @@ fn wait(
     let _ = kill_process_group(group, Signal::TERM);
     // What is stopped would not notice.
     let _ = kill_process_group(group, Signal::CONT);
-    if !ends_within(words, GRACE) {
+    if !ends_within(words, order.grace) {
         let _ = kill_process_group(group, Signal::KILL);
         while !matches!(words.recv(), Ok(Word::Ended) | Err(_)) {}
     }

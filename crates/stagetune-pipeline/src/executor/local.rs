@@ -16,7 +16,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::call::{self, CallOrder, Callable};
-use super::command::{self, GRACE, Order, Word};
+use super::command::{self, Order, Word};
 use super::ended::write_end;
 use super::folder::{self, Prepared};
 use super::left::{self, ATTEMPT_VARIABLE};
@@ -50,6 +50,8 @@ pub struct Local {
 #[derive(Default)]
 struct Shared {
     attempts: Mutex<BTreeMap<Token, State>>,
+    /// The longest time to end that any of them has.
+    grace: Mutex<Duration>,
     changed: Condvar,
 }
 
@@ -71,6 +73,9 @@ enum Control {
     /// A flag that a callable may look at.
     Callable(Arc<AtomicBool>),
 }
+
+/// How long an attempt takes to end after its time to do so is over.
+const KILLING: Duration = Duration::from_secs(3);
 
 /// Between looks at an attempt that another process runs.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
@@ -129,6 +134,7 @@ impl Local {
                     attempt: attempt.dir.clone().into(),
                     log: attempt.log.clone().into(),
                     timeout: attempt.timeout,
+                    grace: attempt.grace,
                 };
                 match supervisors {
                     Some(supervisors) => self.supervised(attempt, &order, supervisors, &held).map(Some),
@@ -219,6 +225,8 @@ impl Executor for Local {
                 return Ok(());
             }
             attempts.insert(attempt.token.clone(), State::Starting);
+            let mut longest = lock(&self.shared.grace);
+            *longest = attempt.grace.max(*longest);
         }
         let started = self.start(attempt);
         let mut attempts = self.shared.lock();
@@ -327,7 +335,7 @@ impl Drop for Local {
             }
         }
         let timer = Instant::now();
-        let limit = GRACE * 2;
+        let limit = *lock(&self.shared.grace) + KILLING;
         while attempts.values().any(State::can_be_ended) && timer.elapsed() < limit {
             let waited = self.shared.changed.wait_timeout(attempts, limit.saturating_sub(timer.elapsed()));
             attempts = waited.unwrap_or_else(PoisonError::into_inner).0;

@@ -82,6 +82,8 @@ pub struct Attempt {
     pub log: PathBuf,
     /// How long it may take.
     pub timeout: Option<Duration>,
+    /// How long it has to end after it was asked to; then it is killed.
+    pub grace: Duration,
 }
 
 /// What an executor sees of an attempt.

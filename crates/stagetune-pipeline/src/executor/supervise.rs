@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
-use super::command::{self, GRACE, Word};
+use super::command::{self, Word};
 use super::ended::write_end;
 use super::supervisor::{Received, receive};
 use crate::disk::Disk;
@@ -33,8 +33,12 @@ pub(super) const CANNOT_WRITE: u8 = 74;
 /// An end that cannot be written is tried again this often, a second apart: a full disk may be given room.
 const TRIES: u32 = 30;
 
+/// How long to go on killing: what was killed may leave children to this process, and those may leave more.
+const KILLING: Duration = Duration::from_secs(2);
+
 /// What the supervisor process does, from its standard input to its end.
 pub fn supervise() -> ExitCode {
+    leave_terminal();
     let Ok(socket) = io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from) else {
         return ExitCode::FAILURE;
     };
@@ -57,7 +61,7 @@ pub fn supervise() -> ExitCode {
         // For the owner, should this process be killed.
         let _ = began.write_all(format!("group {process}\n").as_bytes());
     });
-    end_orphans();
+    end_orphans(order.grace);
     for _ in 0..TRIES {
         if write_end(Path::new(&order.attempt), &ended, &disk).is_ok() {
             return ExitCode::SUCCESS;
@@ -71,6 +75,16 @@ pub fn supervise() -> ExitCode {
     ExitCode::from(CANNOT_WRITE)
 }
 
+/// A session of its own has no terminal: a stage that opens one is told so, where it would be stopped for ever.
+fn leave_terminal() {
+    // Only a process that leads no group may begin a session, and this one was started as a leader.
+    let parent = rustix::process::getppid();
+    let group = parent.and_then(|parent| rustix::process::getpgid(Some(parent)).ok());
+    if rustix::process::setpgid(None, group).is_ok() && rustix::process::setsid().is_err() {
+        let _ = rustix::process::setpgid(None, None);
+    }
+}
+
 /// Processes whose parents die become children of this one.
 fn adopt_orphans() {
     #[cfg(target_os = "linux")]
@@ -78,18 +92,18 @@ fn adopt_orphans() {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
-/// Asks every child that is left to end, and kills those that do not within [`GRACE`]. Their children then are ours.
-fn end_orphans() {
+/// Asks every child that is left to end, and kills those that do not in their time. Their children then are ours.
+fn end_orphans(grace: Duration) {
     let timer = Instant::now();
     let mut asked = BTreeSet::new();
-    while timer.elapsed() < GRACE * 2 {
+    while timer.elapsed() < grace + KILLING {
         match waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOHANG) {
             // It has ended, and there may be another.
             Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
             // Some are left.
             Ok(None) => {
                 for child in children() {
-                    if timer.elapsed() >= GRACE {
+                    if timer.elapsed() >= grace {
                         let _ = kill_process(child, Signal::KILL);
                     } else if asked.insert(child.as_raw_nonzero()) {
                         let _ = kill_process(child, Signal::TERM);

@@ -259,6 +259,7 @@ fn stages(
             env: draft.env.clone(),
             watch_env: draft.watch_env.clone(),
             timeout: draft.timeout,
+            grace: draft.grace,
             retries: draft.retries,
             cost: draft.cost,
             after: wires.after.get(number).cloned().unwrap_or_default(),

@@ -23,7 +23,7 @@ mod template;
 mod units;
 
 pub use load::find_program;
-pub use pipeline::{Budget, Pipeline, Price, Stage, StageCost, StudyPlan};
+pub use pipeline::{Budget, DEAREST, DEFAULT_GRACE, Pipeline, Price, Stage, StageCost, StudyPlan};
 pub use problem::{FileError, Problem};
 pub use shape::{fits_shape, schema, starter};
 pub use template::{Piece, Template, Unfilled, value_text};

@@ -11,6 +11,12 @@ use stagetune::study::{Direction, PRICE_SHARE, StopRules};
 
 use super::template::Template;
 
+/// How long a stage has to end by itself unless its file says otherwise.
+pub const DEFAULT_GRACE: Duration = Duration::from_secs(2);
+
+/// The largest cost of a stage: sums of larger ones would not be exact.
+pub const DEAREST: f64 = 1e15;
+
 /// Stages in order, what can be tuned in them, and how the study goes.
 #[derive(Clone, Debug)]
 pub struct Pipeline {
@@ -138,6 +144,8 @@ pub struct Stage {
     pub watch_env: Vec<String>,
     /// How long it may take.
     pub timeout: Option<Duration>,
+    /// How long it has to end after it was asked to; then it is killed.
+    pub grace: Duration,
     /// How often a failed run is tried again.
     pub retries: u32,
     /// What a run costs.

@@ -134,6 +134,9 @@ struct StageFile {
     watch_env: Option<Vec<String>>,
     /// How long a run may take: a duration such as "10 min", or seconds. Then the command and all that it started are killed.
     timeout: Option<Length>,
+    /// How long a run has to end by itself after it was asked to (SIGTERM): at its timeout, or when the study is stopped. Then it is
+    /// killed. 2 s unless given.
+    grace: Option<Length>,
     /// How often a failed run is tried again. 0 unless given.
     #[schemars(range(max = 1000))]
     retries: Option<u32>,

@@ -8,19 +8,20 @@ use toml::de::DeValue;
 
 use super::names::{clipped, listed, mended, nearest, stage};
 use super::params;
-use super::pipeline::StageCost;
+use super::pipeline::{DEAREST, DEFAULT_GRACE, StageCost};
 use super::problem::Findings;
 use super::reader::{Node, Section, Text, described};
 use super::study::{STUDY_KEYS, read_duration};
 
 /// The keys of a stage.
-pub(super) const STAGE_KEYS: [&str; 12] = [
+pub(super) const STAGE_KEYS: [&str; 13] = [
     "name",
     "run",
     "inputs",
     "env",
     "watch_env",
     "timeout",
+    "grace",
     "retries",
     "cost",
     "after",
@@ -40,6 +41,7 @@ pub(super) struct Draft<'t, 'i> {
     pub(super) params: Vec<(Text, Option<Param>)>,
     pub(super) cost: StageCost,
     pub(super) timeout: Option<Duration>,
+    pub(super) grace: Duration,
     pub(super) retries: u32,
     pub(super) env: BTreeMap<String, String>,
     pub(super) watch_env: Vec<String>,
@@ -84,6 +86,10 @@ impl<'t, 'i> Draft<'t, 'i> {
         let timeout = section
             .get("timeout")
             .and_then(|node| read_duration(node, &format!("`timeout` of {title}"), findings));
+        let grace = section
+            .get("grace")
+            .and_then(|node| read_duration(node, &format!("`grace` of {title}"), findings))
+            .unwrap_or(DEFAULT_GRACE);
         let retries = section
             .get("retries")
             .and_then(|node| findings.read_whole(node, &format!("`retries` of {title}"), 0..=MOST_RETRIES))
@@ -93,7 +99,7 @@ impl<'t, 'i> Draft<'t, 'i> {
         let watch_env =
             section.get("watch_env").map(|node| watch_env(node, &title, &env, findings)).unwrap_or_default();
         let cost = cost.unwrap_or(StageCost::Measured);
-        Some(Self { section, name, params, cost, timeout, retries, env, watch_env })
+        Some(Self { section, name, params, cost, timeout, grace, retries, env, watch_env })
     }
 
     /// Its name, or the empty text, which no placeholder can mean.
@@ -269,10 +275,15 @@ fn cost(node: &Node<'_>, title: &str, findings: &mut Findings<'_>) -> Option<Sta
         },
         DeValue::Integer(_) | DeValue::Float(_) => {
             let cost = findings.read_number(node, &what)?;
-            if cost >= 0.0 {
+            if (0.0..=DEAREST).contains(&cost) {
                 return Some(StageCost::Given(cost));
             }
-            findings.error(&node.span(), format!("{what} is negative"), "write a number of at least 0");
+            if cost < 0.0 {
+                findings.error(&node.span(), format!("{what} is negative"), "write a number of at least 0");
+            } else {
+                let message = format!("{what} is {cost:e}, and sums of such costs would not be exact");
+                findings.error(&node.span(), message, format!("write at most {DEAREST:e}, in a larger unit"));
+            }
         }
         other => findings.error(&node.span(), format!("{what} is {}, which is none", described(other)), help),
     }

@@ -402,9 +402,8 @@ fn elsewhere(key: &str) -> Option<String> {
                 .to_owned(),
         ),
         "goal" | "mode" => Some("write `direction = \"maximize\"` or `direction = \"minimize\"`".to_owned()),
-        "run" | "inputs" | "params" | "timeout" | "retries" | "env" | "after" | "forbid" | "cuts" => {
-            Some(format!("`{key}` belongs to a stage: move it below a [[stage]]"))
-        }
+        "run" | "inputs" | "params" | "timeout" | "grace" | "retries" | "env" | "after" | "forbid"
+        | "cuts" => Some(format!("`{key}` belongs to a stage: move it below a [[stage]]")),
         "stage" | "stages" => Some("write [[stage]] on a line of its own, once for each stage".to_owned()),
         "limit" => Some("write it below [cache]".to_owned()),
         _ => None,

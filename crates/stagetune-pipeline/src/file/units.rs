@@ -112,7 +112,7 @@ fn pairs(text: &str) -> Result<Vec<(f64, &str)>, String> {
         return Err("the text is empty".to_owned());
     }
     while !rest.is_empty() {
-        if rest.starts_with('-') {
+        if found.is_empty() && rest.starts_with('-') {
             return Err(format!("{text:?} is negative"));
         }
         let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
@@ -122,6 +122,11 @@ fn pairs(text: &str) -> Result<Vec<(f64, &str)>, String> {
         let after = after.trim_start();
         let end = after.find(|c: char| !c.is_alphabetic()).unwrap_or(after.len());
         let (unit, after) = after.split_at(end);
+        let has_exponent =
+            matches!(unit, "e" | "E") && after.starts_with(|c: char| "+-0123456789".contains(c));
+        if has_exponent {
+            return Err(format!("{text:?} has an exponent; write it out"));
+        }
         found.push((number, unit));
         rest = after.trim_start();
     }
@@ -146,7 +151,9 @@ mod tests {
         ] {
             assert_eq!(seconds(text), Ok(expected), "{text}");
         }
-        for text in ["", "10", "min", "10 parsecs", "-3 s", "1..2 s", "10 min,", "1e3 s", "٣ s", "s 10"] {
+        for text in
+            ["", "10", "min", "10 parsecs", "-3 s", "1..2 s", "10 min,", "1e3 s", "1e-3 h", "٣ s", "s 10"]
+        {
             assert!(seconds(text).is_err(), "{text}");
         }
         assert!(seconds(&format!("{} s", "9".repeat(99))).is_err());

@@ -16,25 +16,11 @@ impl Ledger {
         if self.last == 0.0 {
             (self.began, self.last) = (*at, *at);
         }
-        let Record { event, session, run } = record;
-        // Time counts while somebody owns the study: from when it was taken to its last record.
-        let by_owner = match event {
-            Event::Asked { .. }
-            | Event::Settled { .. }
-            | Event::Launched { .. }
-            | Event::Reported { .. }
-            | Event::Released { .. } => true,
-            Event::Ended { end, .. } => !matches!(end, End::Withdrawn { .. }),
-            Event::Started(_)
-            | Event::Owned { .. }
-            | Event::Attached { .. }
-            | Event::Paused { .. }
-            | Event::Resumed
-            | Event::Noted { .. } => false,
-        };
-        if by_owner && !self.owners.is_empty() && self.closed.is_none() {
-            self.wall += (at - self.last).max(0.0);
+        let Record { event, session, run, owned_for } = record;
+        if matches!(event, Event::Owned { .. }) {
+            self.wall_of_earlier = owned_for.map(|_| self.wall);
         }
+        self.count_time(event, *at, *owned_for);
         self.last = *at;
         match event {
             Event::Started(started) => self.start(started),
@@ -68,6 +54,32 @@ impl Ledger {
             Event::Noted { trial, text } => {
                 self.notes.push((trial.map(TrialId::index), text.clone()));
             }
+        }
+    }
+
+    /// Time counts while somebody owns the study: from when it was taken to its last record.
+    fn count_time(&mut self, event: &Event, at: f64, owned_for: Option<f64>) {
+        if let Some(earlier) = self.wall_of_earlier {
+            self.wall = owned_for.map_or(self.wall, |seconds| earlier + seconds);
+            return;
+        }
+        // Owners of earlier releases did not say: then the times of their records do.
+        let by_owner = match event {
+            Event::Asked { .. }
+            | Event::Settled { .. }
+            | Event::Launched { .. }
+            | Event::Reported { .. }
+            | Event::Released { .. } => true,
+            Event::Ended { end, .. } => !matches!(end, End::Withdrawn { .. }),
+            Event::Started(_)
+            | Event::Owned { .. }
+            | Event::Attached { .. }
+            | Event::Paused { .. }
+            | Event::Resumed
+            | Event::Noted { .. } => false,
+        };
+        if by_owner && !self.owners.is_empty() && self.closed.is_none() {
+            self.wall += (at - self.last).max(0.0);
         }
     }
 

@@ -56,6 +56,8 @@ pub struct Ledger {
     pub last: f64,
     /// How long owners worked on it, in seconds.
     pub wall: f64,
+    /// How long earlier owners had, when the last one that tells its own time began.
+    pub wall_of_earlier: Option<f64>,
     /// The owners, in order; rows of trials refer to them by epoch.
     pub owners: Vec<OwnerRow>,
     /// Why the last owner stopped its work, if it did so in peace.
@@ -100,6 +102,7 @@ impl Ledger {
             began: 0.0,
             last: 0.0,
             wall: 0.0,
+            wall_of_earlier: None,
             owners: Vec::new(),
             closed: None,
             finished: false,

@@ -34,6 +34,10 @@ pub struct Record {
     /// With `reported`: how the stage ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<Run>,
+    /// With what an owner appends: how long it had owned the study by then, in seconds. A clock that is set and a
+    /// machine that sleeps do not count, as they do in the time of the record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owned_for: Option<f64>,
 }
 
 /// What an owner runs.
@@ -102,7 +106,7 @@ pub struct StageDefinition {
 
 impl From<Event> for Record {
     fn from(event: Event) -> Self {
-        Self { event, session: None, run: None }
+        Self { event, session: None, run: None, owned_for: None }
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) fn records(trials: usize, fail_every: usize) -> Vec<Stamped> {
     add(&mut study, 1.0, started.into());
     let owned = Event::Owned { epoch: 1, by: Owner { host: "h".into(), ..Owner::default() } };
     let session = Some(Session { workers: 1, definition });
-    add(&mut study, 1.0, Record { event: owned, session, run: None });
+    add(&mut study, 1.0, Record { session, ..Record::from(owned) });
     for i in 0..trials {
         let at = 1.0 + i as f64;
         let trial = TrialId::new(i as u64);
@@ -52,7 +52,7 @@ pub(crate) fn records(trials: usize, fail_every: usize) -> Vec<Stamped> {
         let run =
             Run { key: "k".into(), saved, seconds: 2.0, began: at, ended: at, attempts: 1, problem: None };
         let event = Event::Reported { trial, stage: "s".into(), report };
-        add(&mut study, at, Record { event, session: None, run: Some(run) });
+        add(&mut study, at, Record { run: Some(run), ..Record::from(event) });
         let end = match fails {
             true => End::Failed { stage: Some("s".into()), finished: 0, reason: "no".into() },
             false => End::Finished,

@@ -10,6 +10,7 @@
 
 use std::collections::VecDeque;
 use std::sync::mpsc::Sender;
+use std::time::Instant;
 
 use stagetune::study::{Event, Owner, Study};
 use stagetune::trial::{End, Proposed, TrialId};
@@ -44,6 +45,8 @@ pub(super) struct Book<T> {
     epoch: u64,
     /// Trials that others attached, and nobody has begun yet.
     attached: Vec<TrialId>,
+    /// When this process opened it. The clock of the day may be set meanwhile; this one is not.
+    began: Instant,
 }
 
 /// Records that were entered and are not written yet.
@@ -62,7 +65,20 @@ impl<T> Book<T> {
         let study = continued(&name, fresh()?, records)?;
         let (ledger, position) = (Ledger::of(&name, records), records.len() as u64);
         let (entries, orders, attached) = (VecDeque::new(), None, Vec::new());
-        Ok(Self { name, fresh, study, ledger, position, entries, orders, heard: 0, epoch: 0, attached })
+        let began = Instant::now();
+        Ok(Self {
+            name,
+            fresh,
+            study,
+            ledger,
+            position,
+            entries,
+            orders,
+            heard: 0,
+            epoch: 0,
+            attached,
+            began,
+        })
     }
 
     /// Writes down that this process owns the study from now on.
@@ -78,7 +94,7 @@ impl<T> Book<T> {
                 records.push(Record::from(study.started()));
             }
             let owned = Event::Owned { epoch: study.epoch() + 1, by: by.clone() };
-            records.push(Record { event: owned, session: Some(session.clone()), run: None });
+            records.push(Record { session: Some(session.clone()), ..Record::from(owned) });
             records
         })?;
         self.epoch = self.study.epoch();
@@ -109,7 +125,7 @@ impl<T> Book<T> {
         make: impl Fn(&Study) -> Vec<Record>,
     ) -> Result<(), RunError> {
         loop {
-            let records = stamped(make(&self.study));
+            let records = self.stamped(make(&self.study));
             match log.append(self.position, &records) {
                 Ok(()) => return self.follow(&records),
                 Err(error @ LogError::Moved { .. }) => {
@@ -158,7 +174,7 @@ impl<T> Book<T> {
 
     /// The study takes the records in; on an error it is as it was.
     fn apply(&mut self, make: &Make) -> Result<Vec<Stamped>, RunError> {
-        let records = stamped(make(&self.study)?);
+        let records = self.stamped(make(&self.study)?);
         let before = self.study.events().len();
         for (number, stamped) in records.iter().enumerate() {
             if let Err(error) = self.study.apply(&stamped.record.event) {
@@ -179,6 +195,13 @@ impl<T> Book<T> {
         let failed = |source| RunError::Replay { study: self.name.clone(), source: Box::new(source) };
         self.study = (self.fresh)()?.replay(events).map_err(failed)?;
         Ok(())
+    }
+
+    fn stamped(&self, records: Vec<Record>) -> Vec<Stamped> {
+        let at = clock::now();
+        // To the millisecond: more digits would be the longest part of many records.
+        let owned_for = Some((self.began.elapsed().as_secs_f64() * 1000.0).round() / 1000.0);
+        records.into_iter().map(|record| Stamped { at, record: Record { owned_for, ..record } }).collect()
     }
 
     /// The first entry is written: what it recorded, and what waited for it.
@@ -260,11 +283,6 @@ impl<T> Book<T> {
     pub(super) fn stage_name(&self, stage: usize) -> String {
         self.study.space().modules().get(stage).map(|module| module.name().to_string()).unwrap_or_default()
     }
-}
-
-fn stamped(records: Vec<Record>) -> Vec<Stamped> {
-    let at = clock::now();
-    records.into_iter().map(|record| Stamped { at, record }).collect()
 }
 
 /// The trials that these records attached.

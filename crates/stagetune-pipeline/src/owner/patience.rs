@@ -62,7 +62,7 @@ struct Wait {
 pub(super) enum Then {
     /// The pause is over: try again.
     Again,
-    /// Somebody asked for a stop: leave everything as it is.
+    /// Somebody asked for a stop, or ended the trial: leave everything as it is.
     Stop,
     /// Patience is over.
     End,
@@ -76,6 +76,11 @@ impl Patience {
     /// Whether anything waits: then no new trial begins.
     pub(super) fn is_tried(&self) -> bool {
         self.lock().values().any(|wait| !wait.trying)
+    }
+
+    /// Trials that somebody has ended are waited for no longer.
+    pub(super) fn keep(&self, is_open: impl Fn(u64) -> bool) {
+        self.lock().retain(|trial, _| trial.is_none_or(&is_open));
     }
 
     /// The disk is full at this moment.
@@ -135,7 +140,8 @@ impl Context<'_> {
         }
         let (pause, timer) = (wait.pause.min(left), Instant::now());
         while timer.elapsed() < pause {
-            if self.options.stop.is_asked() {
+            let was_ended = !self.patience.lock().contains_key(&trial);
+            if was_ended || self.options.stop.is_asked() {
                 return Then::Stop;
             }
             std::thread::sleep(LOOK.min(pause.saturating_sub(timer.elapsed())));

@@ -16,7 +16,7 @@ use super::open::Context;
 use super::result;
 use crate::clock;
 use crate::executor::{Attempt, Body, Ended, Exit, Refused, Sight, Token, last_lines, read_end};
-use crate::file::{Piece, Stage, StageCost, Unfilled};
+use crate::file::{DEAREST, Piece, Stage, StageCost, Unfilled};
 use crate::log::Run;
 use crate::outputs::{self, Claim, Maker, Output, Permit, PublishError, StageKey};
 use crate::text::{LONGEST_REASON, bounded};
@@ -40,8 +40,8 @@ pub(super) enum StageEnd {
 /// Lines of a log that are shown when a stage fails.
 pub(super) const WORDS: usize = 20;
 
-/// A cost beyond this is a mistake, and sums of such would not be numbers any more.
-const DEAREST: f64 = 1e15;
+/// What a stage is told that tried to open a terminal.
+const NO_TERMINAL: &str = " (no stage has a terminal; give it what it asks for as an argument or in `env`)";
 
 /// The longest last word that goes into the log.
 const LONGEST_WORD: usize = 300;
@@ -67,6 +67,7 @@ pub(super) struct Work<'a> {
 /// Their directories stay until the stage has reported: whoever owns the study next must not run them again.
 struct Tries {
     began: f64,
+    ended: f64,
     seconds: f64,
     attempts: u32,
     dirs: Vec<PathBuf>,
@@ -183,7 +184,8 @@ impl Context<'_> {
     fn try_stage(&self, work: &Work<'_>, permit: Permit) -> Result<StageEnd, RunError> {
         let Work { trial, stage, .. } = work;
         let (id, last) = (trial.id().index(), stage.retries.saturating_add(1));
-        let mut tries = Tries { began: clock::now(), seconds: 0.0, attempts: 0, dirs: Vec::new() };
+        let mut tries =
+            Tries { began: f64::INFINITY, ended: 0.0, seconds: 0.0, attempts: 0, dirs: Vec::new() };
         let earlier = self.launched().get(&(id, stage.name.clone())).cloned().unwrap_or_default();
         let mut earlier = earlier.into_iter();
         loop {
@@ -208,6 +210,7 @@ impl Context<'_> {
             };
             tries.seconds += ended.seconds;
             tries.began = tries.began.min(ended.began);
+            tries.ended = tries.ended.max(ended.ended);
             tries.dirs.push(dir.clone());
             let out = dir.join("out");
             let problem = match &ended.exit {
@@ -308,6 +311,7 @@ impl Context<'_> {
             stage: work.stage.name.clone(),
             log: self.log_path(work.trial.id().index(), &work.stage.name, number),
             timeout: work.stage.timeout,
+            grace: work.stage.grace,
             dir: dir.clone(),
             token: token.clone(),
         };
@@ -406,8 +410,7 @@ impl Context<'_> {
         tries: &Tries,
     ) -> Result<Made, PublishError> {
         let key = permit.id().to_string();
-        let Tries { began, seconds, attempts, .. } = *tries;
-        let ended = clock::now();
+        let Tries { began, ended, seconds, attempts, .. } = *tries;
         let maker = self.maker(work.trial);
         let kept = outputs::Run { cost, seconds, attempts, began, ended, maker, metrics: metrics.clone() };
         let output = self.outputs.publish(permit, out, kept)?;
@@ -417,7 +420,7 @@ impl Context<'_> {
     }
 
     fn failed(&self, work: &Work<'_>, dir: &Path, problem: &str, tries: Tries) -> StageEnd {
-        let Tries { began, seconds, attempts, dirs } = tries;
+        let Tries { began, ended, seconds, attempts, dirs } = tries;
         let words = self.show_failure(work, problem, attempts, false);
         let cost = match work.stage.cost {
             StageCost::Measured => seconds,
@@ -430,7 +433,7 @@ impl Context<'_> {
         let key = self.keys.of(self.pipeline, work.trial.point());
         let key = key.get(work.m).map(|key| key.id().to_string()).unwrap_or_default();
         let reason = reason(&work.stage.name, problem, &words);
-        let (ended, problem) = (clock::now(), Some(reason.clone()));
+        let problem = Some(reason.clone());
         let run = Run { key, saved: 0.0, seconds, began, ended, attempts, problem };
         let metrics = result::numbers(&dir.join("out"));
         let report = StageReport { metrics, ..StageReport::failed(Some(cost)) };
@@ -485,5 +488,7 @@ fn now(key: &StageKey) -> Run {
 fn reason(stage: &str, problem: &str, words: &[String]) -> String {
     let last = words.iter().rev().find(|line| !line.trim().is_empty());
     let said = last.map(|line| format!(": {}", line.trim().chars().take(LONGEST_WORD).collect::<String>()));
-    bounded(format!("stage `{stage}` {problem}{}", said.unwrap_or_default()), LONGEST_REASON)
+    let wanted_terminal = words.iter().any(|line| line.contains("/dev/tty"));
+    let hint = if wanted_terminal { NO_TERMINAL } else { "" };
+    bounded(format!("stage `{stage}` {problem}{}{hint}", said.unwrap_or_default()), LONGEST_REASON)
 }

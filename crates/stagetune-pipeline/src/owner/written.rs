@@ -75,9 +75,8 @@ impl Dispatcher {
             done.iter().map(|done| (self.book.stage_name(done.stage), done.clone())).collect();
         let make = Box::new(move |_: &Study| {
             let records = named.iter().map(|(stage, done)| Record {
-                event: Event::Reported { trial, stage: stage.clone(), report: done.report.clone() },
-                session: None,
                 run: Some(done.run.clone()),
+                ..Record::from(Event::Reported { trial, stage: stage.clone(), report: done.report.clone() })
             });
             Ok(records.collect())
         });
@@ -159,6 +158,7 @@ impl Dispatcher {
                 self.resumed.extend(self.book.take_attached());
                 let book = &self.book;
                 self.resumed.retain(|trial| book.is_open(trial.id()));
+                context.patience.keep(|trial| book.is_open(TrialId::new(trial)));
             }
             LogNews::Failed(error) => {
                 self.close_book();

@@ -1,7 +1,7 @@
 //! What holds of commands on this machine, with a supervisor and without.
 
 use crate::suite::{LONG, attempt, end, is_gone, number_in, script, sight, until};
-use stagetune_pipeline::executor::{Body, Executor, Exit, Local, Sight, read_end};
+use stagetune_pipeline::executor::{Attempt, Body, Executor, Exit, Local, Sight, read_end};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -110,6 +110,21 @@ pub fn what_wants_a_terminal_ends(local: &Local, root: &Path) {
     assert_eq!(end(local, &paused).exit, Exit::Code(5), "what people stop, they let go on");
 }
 
+/// What is asked to end may take its time to save something, and no more than that.
+pub fn what_is_asked_to_end_has_its_time(local: &Local, root: &Path) {
+    let saves = r#"trap 'sleep 0.5; echo saved > "$1/saved"; exit 0' TERM; echo > "$1/ready"; while :; do sleep 0.05; done"#;
+    let patient = Attempt { grace: Duration::from_secs(60), ..script(root, 1, saves) };
+    let short = Attempt { grace: Duration::from_millis(20), ..script(root, 2, saves) };
+    for attempt in [&patient, &short] {
+        local.launch(attempt).unwrap();
+        until("the stage", || attempt.dir.join("ready").exists());
+        local.cancel(&attempt.token).unwrap();
+        assert_eq!(end(local, attempt).exit, Exit::Stopped);
+    }
+    assert!(patient.dir.join("saved").exists());
+    assert!(!short.dir.join("saved").exists());
+}
+
 pub fn a_long_log_is_cut(local: &Local, root: &Path) {
     let one = script(root, 1, "echo first; yes | head -c 100000000; echo last");
     local.launch(&one).unwrap();
@@ -177,6 +192,11 @@ macro_rules! every_local {
         #[test]
         fn a_command_that_wants_a_terminal_fails_and_does_not_stand_still() {
             with($crate::commands::what_wants_a_terminal_ends);
+        }
+
+        #[test]
+        fn what_is_asked_to_end_has_its_time_and_no_more() {
+            with($crate::commands::what_is_asked_to_end_has_its_time);
         }
 
         #[test]

@@ -3,6 +3,7 @@
 use stagetune_pipeline::executor::{
     Attempt, Body, Ended, Executor, Exit, Local, Scripted, Sight, Token, read_end,
 };
+use stagetune_pipeline::file::DEFAULT_GRACE;
 use stagetune_pipeline::outputs::KeyId;
 use std::collections::BTreeMap;
 use std::fs;
@@ -75,7 +76,8 @@ pub fn attempt(root: &Path, number: u64) -> Attempt {
     let dir = root.join("attempts").join(token.as_str());
     let argv = ["sh", "-c", SCRIPT, "sh"].map(Into::into).into_iter().chain([dir.clone().into()]).collect();
     let body = Body::Command { argv, dir: root.to_owned(), env: BTreeMap::new() };
-    Attempt { token, stage: "a".into(), body, dir, log: root.join(format!("{number}.log")), timeout: None }
+    let log = root.join(format!("{number}.log"));
+    Attempt { token, stage: "a".into(), body, dir, log, timeout: None, grace: DEFAULT_GRACE }
 }
 
 /// An attempt that runs a script in the study's directory, with the directory of the attempt as `$1`.

@@ -226,3 +226,43 @@ fn an_output_that_was_lost_after_its_stage_reported_is_made_again_and_charged() 
     let first = &ledger.trials[0].stages[0];
     assert_eq!((first.stage.as_str(), first.cost, first.attempts), ("first", 20.0, 2));
 }
+
+/// A log whose last records were made a month later, as after a clock that was set or a machine that slept.
+fn a_month_later(log: &Memory) -> Memory {
+    let mut later = Memory::default();
+    let records = log.read(0).unwrap();
+    let half = records.len() / 2;
+    let moved = records.into_iter().enumerate().map(|(number, stamped)| {
+        let at = if number < half { stamped.at } else { stamped.at + 30.0 * 86_400.0 };
+        Stamped { at, ..stamped }
+    });
+    later.append(0, &moved.collect::<Vec<_>>()).unwrap();
+    later
+}
+
+#[test]
+fn a_clock_that_jumped_and_a_machine_that_slept_do_not_use_up_the_wall_budget() {
+    let dir = tempfile::tempdir().unwrap();
+    let budget = |trials: usize| format!("trials = {trials}, wall = \"1 h\"");
+    let run = |trials: usize, log: &Memory, outputs: &Arc<outputs::Memory>| {
+        let pipeline = pipeline(&TWO.replace("trials = 8", &budget(trials)), dir.path());
+        let executor = Arc::new(Scripted::new());
+        let ended = Stop::new();
+        std::thread::scope(|scope| {
+            let made = parts_with(&pipeline, log, &executor, outputs);
+            let (pipeline, stop) = (&pipeline, ended.clone());
+            let run = scope.spawn(move || Owner::with(pipeline, options(1, &stop), made, &Quiet)?.run());
+            while !run.is_finished() {
+                executor.running().iter().for_each(|token| finish(&executor, token));
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            run.join().unwrap().unwrap().ledger
+        })
+    };
+    let outputs = Arc::new(outputs::Memory::new(&dir.path().join("outputs"), Disk::default()));
+    let log = Memory::default();
+    let before = run(2, &log, &outputs);
+    let after = run(4, &a_month_later(&log), &outputs);
+    assert_eq!((before.observed, after.observed), (2, 4));
+    assert!(after.wall >= before.wall && after.wall < 600.0, "{} s", after.wall);
+}

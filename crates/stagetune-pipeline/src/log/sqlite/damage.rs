@@ -18,7 +18,6 @@ fn journal(killed: bool) -> (tempfile::TempDir, Vec<Stamped>) {
             syncer.sync().unwrap();
         }
     }
-    syncer.rest();
     if killed {
         let copy = copied(dir.path(), &["-shm"]);
         return (copy, all);
@@ -46,6 +45,19 @@ fn repaired(dir: &Path) -> Vec<Stamped> {
     };
     assert_eq!(open(dir).unwrap(), kept);
     kept
+}
+
+#[test]
+fn the_witness_has_every_record_that_was_synced_before_anybody_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut log = sqlite(dir.path());
+    let mut syncer = log.syncer().unwrap();
+    for (position, stamped) in records(5, 4).iter().enumerate() {
+        log.append(position as u64, std::slice::from_ref(stamped)).unwrap();
+        syncer.sync().unwrap();
+        let witness = Witness::read(&dir.path().join("journal.db"), "study").unwrap();
+        assert_eq!(witness.records, position as u64 + 1);
+    }
 }
 
 #[test]

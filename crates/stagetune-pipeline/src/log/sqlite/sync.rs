@@ -4,13 +4,12 @@
 //! survive a power cut. Those that a checkpoint has moved into the file meanwhile are safe as well: SQLite syncs
 //! the log before it moves anything, and the file before the log begins anew.
 //!
-//! What is on the disk then is written into the study's witness, which costs no wait.
+//! What is on the disk then is written into the study's witness, before anybody is told of it.
 
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
@@ -26,9 +25,6 @@ use crate::sqlite_file::with_ending;
 /// After so many syncs what the write-ahead log holds is moved into the file. A trial of three stages appends some
 /// twenty pages and is synced once, so this is near the 1,000 pages after which SQLite does so by itself.
 const SYNCS: u32 = 50;
-
-/// The shortest time between two versions of the witness, so that short trials do not wait for it.
-const WITNESSED: Duration = Duration::from_millis(100);
 
 /// Waits for the disk on behalf of one journal.
 pub struct WalSyncer {
@@ -46,9 +42,8 @@ pub struct WalSyncer {
     /// nothing; a checkpoint writes them once more.
     failed: bool,
     study: Study,
-    /// What the witness is still to say.
+    /// What the witness is still to say: it could not be written.
     unwitnessed: Option<Witness>,
-    witnessed: Instant,
 }
 
 impl WalSyncer {
@@ -72,8 +67,6 @@ impl WalSyncer {
             failed: false,
             study,
             unwitnessed: None,
-            // The first sync may write it.
-            witnessed: Instant::now().checked_sub(WITNESSED).unwrap_or_else(Instant::now),
         })
     }
 
@@ -128,7 +121,6 @@ impl WalSyncer {
 
     fn write_witness(&mut self) {
         let Some(witness) = self.unwitnessed.take() else { return };
-        self.witnessed = Instant::now();
         // One that cannot be written stays behind, and accuses nobody.
         if witness.write(&self.path, &self.study.name, &self.disk).is_err() {
             self.unwitnessed = Some(witness);
@@ -144,9 +136,7 @@ impl Syncer for WalSyncer {
         self.failed = synced.is_err();
         if synced.is_ok() {
             self.unwitnessed = standing;
-            if self.witnessed.elapsed() >= WITNESSED {
-                self.write_witness();
-            }
+            self.write_witness();
         }
         synced
     }
