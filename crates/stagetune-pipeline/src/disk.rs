@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::filesystem::{self, Filesystem};
+use crate::regular;
 
 /// Writes files; one that [`Disk::failing_at`] made refuses one of its writes, and all after it.
 #[derive(Clone, Debug, Default)]
@@ -185,8 +186,11 @@ impl Disk {
 
     /// Opens a file to lock it; it is made if it is not there.
     pub fn open_lock(&self, path: &Path) -> Result<File, DiskError> {
-        let open = || OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path);
-        self.change("open the lock", path, open)
+        self.change("open the lock", path, || {
+            let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path)?;
+            regular::check(&file)?;
+            Ok(file)
+        })
     }
 
     /// Copies a file with its mode; on file systems that can, both share their content until one is written to.

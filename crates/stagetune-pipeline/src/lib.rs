@@ -14,6 +14,7 @@ pub mod log;
 pub mod outputs;
 pub mod owner;
 pub mod records;
+mod regular;
 mod sqlite_file;
 pub mod state_dir;
 pub mod stop;

@@ -14,19 +14,21 @@ use stagetune_pipeline::file::Pipeline;
 use stagetune_pipeline::ledger::{Ledger, TrialState};
 use stagetune_pipeline::owner::control;
 use stagetune_pipeline::text::{LONGEST_REASON, bounded};
+use std::collections::BTreeSet;
 
 /// Withdraws trials.
 pub fn forget(args: &ForgetArgs) -> Done {
     let ledger = ledger_of(&args.common.file)?;
-    for trial in &args.trials {
+    let trials = distinct(&args.trials);
+    for trial in &trials {
         check(&ledger, *trial)?;
     }
     let reason = bounded(args.because.clone(), LONGEST_REASON);
     control(&Pipeline::read(&args.common.file)?, Disk::default(), &|study| {
         let end = || End::Withdrawn { reason: reason.clone() };
-        args.trials.iter().map(|trial| Ok(study.ended(TrialId::new(*trial), end())?)).collect()
+        trials.iter().map(|trial| Ok(study.ended(TrialId::new(*trial), end())?)).collect()
     })?;
-    told(&args.common, json!({"forgotten": args.trials}), &format!("forgot {}", list(&args.trials)))
+    told(&args.common, json!({"forgotten": trials}), &format!("forgot {}", list(&trials)))
 }
 
 /// Withdraws trials, and attaches their points anew.
@@ -38,7 +40,7 @@ pub fn rerun(args: &RerunArgs) -> Done {
         let failed = ledger.trials.iter().filter(|trial| trial.state == TrialState::Failed);
         failed.filter(|trial| because(trial.reason.as_deref().unwrap_or_default())).map(|t| t.trial).collect()
     } else {
-        args.trials.clone()
+        distinct(&args.trials)
     };
     for trial in &trials {
         if check(&ledger, *trial)? == TrialState::Open {
@@ -66,8 +68,11 @@ pub fn rerun(args: &RerunArgs) -> Done {
         Ok(events)
     })?;
     let again: Vec<u64> = (first.get()..).take(trials.len()).collect();
-    let words =
-        format!("{} will be run again as {}; `stagetune run` begins with that", list(&trials), list(&again));
+    let words = format!(
+        "{} will be run again as {}, at once if the study runs; else `stagetune run` begins with that",
+        list(&trials),
+        list(&again)
+    );
     told(&args.common, json!({"rerun": trials, "as": again}), &words)
 }
 
@@ -100,6 +105,12 @@ pub fn note(args: &NoteArgs) -> Done {
 fn append(args: &ControlArgs, event: &Event) -> anyhow::Result<()> {
     control(&Pipeline::read(&args.file)?, Disk::default(), &|_| Ok(vec![event.clone()]))?;
     Ok(())
+}
+
+/// Each number once, in the order given.
+fn distinct(trials: &[u64]) -> Vec<u64> {
+    let mut seen = BTreeSet::new();
+    trials.iter().copied().filter(|trial| seen.insert(*trial)).collect()
 }
 
 /// The state of a trial that can be withdrawn.

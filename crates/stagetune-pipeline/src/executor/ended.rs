@@ -1,12 +1,12 @@
 //! How an attempt ended: `ended.json` in its directory, there as a whole or not at all.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::disk::{Disk, DiskError, remedy};
+use crate::regular;
 
 /// What an attempt leaves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -101,7 +101,7 @@ fn known_signal(signal: i32) -> &'static str {
 /// The end of the attempt in a directory; `None` if it has not ended, or never began.
 pub fn read_end(dir: &Path) -> Result<Option<Ended>, EndError> {
     let path = dir.join("ended.json");
-    let bytes = match fs::read(&path) {
+    let bytes = match regular::read(&path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(EndError::Read { path, source }),
@@ -156,7 +156,7 @@ mod tests {
             write_end(dir.path(), &ended, &Disk::default()).unwrap();
             assert_eq!(read_end(dir.path()).unwrap(), Some(ended));
         }
-        fs::write(dir.path().join("ended.json"), "{").unwrap();
+        std::fs::write(dir.path().join("ended.json"), "{").unwrap();
         assert!(matches!(read_end(dir.path()), Err(EndError::Damaged { .. })));
     }
 }

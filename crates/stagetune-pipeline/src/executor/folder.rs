@@ -10,6 +10,7 @@ use super::left;
 use super::{NoIdea, Refused, Sight, Token};
 use crate::disk::{Disk, DiskError, remedy};
 use crate::host;
+use crate::regular;
 
 /// A directory for an attempt that starts.
 pub(super) enum Prepared {
@@ -64,7 +65,7 @@ pub(super) fn prepare(dir: &Path, disk: &Disk) -> Result<Prepared, Refused> {
 /// What can be seen of an attempt that this process did not start.
 pub(super) fn probe(dir: &Path) -> Result<Sight, NoIdea> {
     let path = dir.join("began");
-    let file = match File::open(&path) {
+    let file = match regular::open(&path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Sight::Gone),
         Err(source) => return Err(NoIdea::Look { path, source }),
@@ -78,7 +79,7 @@ pub(super) fn probe(dir: &Path) -> Result<Sight, NoIdea> {
 
 /// A line of `began`, by its first word.
 pub(super) fn said(dir: &Path, what: &str) -> Option<String> {
-    let text = fs::read_to_string(dir.join("began")).ok()?;
+    let text = String::from_utf8(regular::read(&dir.join("began")).ok()?).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(what)?.strip_prefix(' '));
     line.map(str::to_owned)
 }
@@ -134,7 +135,7 @@ pub fn sweep(
             continue;
         }
         // Held until it is gone, so that nobody starts it in between.
-        let lock = File::open(dir.join("began")).map_err(reading)?;
+        let lock = regular::open(&dir.join("began")).map_err(reading)?;
         if lock.try_lock().is_err() {
             swept.running += 1;
             continue;

@@ -1,9 +1,9 @@
 //! The last lines of a log: what people look at when a stage has failed.
 
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use crate::regular;
 use crate::text::{shortened, steers};
 
 /// However long a log is, only its end is read.
@@ -14,7 +14,7 @@ const LONGEST_LINE: usize = 1_000;
 
 /// The last `count` lines, without colours, and without anything that would play tricks on a terminal.
 pub fn last_lines(path: &Path, count: usize) -> io::Result<Vec<String>> {
-    let mut file = File::open(path)?;
+    let mut file = regular::open(path)?;
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(END)))?;
     let mut end = Vec::new();

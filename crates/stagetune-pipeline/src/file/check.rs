@@ -244,7 +244,7 @@ fn stages(
     let (mut stages, mut places) = (Vec::new(), Vec::new());
     for (number, draft) in drafts.iter().enumerate() {
         let Some(upstream) = wires.upstream.get(number) else { continue };
-        check_ambiguity(draft, upstream.iter().filter_map(|&number| drafts.get(number)), findings);
+        check_ambiguity(draft, upstream.iter().filter_map(|number| drafts.get(number)), findings);
         let scope = Scope::new(number, drafts, upstream);
         let command = command::read(&scope, findings);
         let gives_metric = (number == metric_stage).then_some(number + 1 == drafts.len());
@@ -331,7 +331,7 @@ fn check_out(
 fn warn(drafts: &[Draft<'_, '_>], wires: &Wires, findings: &mut Findings<'_>) {
     if let (Some(draft), Some(upstream)) = (drafts.last(), wires.upstream.last()) {
         let last = drafts.len() - 1;
-        for (_, unused) in drafts.iter().enumerate().filter(|(n, _)| *n != last && !upstream.contains(n)) {
+        for (_, unused) in drafts.iter().enumerate().filter(|(n, _)| *n != last && !upstream.contains(*n)) {
             let name = clipped(unused.name());
             findings.warn(
                 &unused.section.span,

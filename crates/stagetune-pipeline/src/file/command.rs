@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use stagetune::space::{Domain, Param};
+use stagetune::space::{Domain, Param, StageSet};
 use toml::de::DeValue;
 
 use super::code::{Argument, code_arguments, is_harmless};
@@ -39,9 +39,9 @@ pub(super) struct Scope<'s, 't, 'i> {
 const MOST_ARGUMENTS: usize = 4096;
 
 impl<'s, 't, 'i> Scope<'s, 't, 'i> {
-    pub(super) fn new(number: usize, drafts: &'s [Draft<'t, 'i>], upstream: &BTreeSet<usize>) -> Self {
+    pub(super) fn new(number: usize, drafts: &'s [Draft<'t, 'i>], upstream: &StageSet) -> Self {
         let mut known: BTreeMap<&str, Piece> = BTreeMap::new();
-        for &earlier in upstream {
+        for earlier in upstream.iter() {
             if let Some(draft) = drafts.get(earlier) {
                 known.insert(draft.name(), Piece::Stage(earlier));
             }

@@ -162,7 +162,16 @@ fn check_disk(checked: &Checked, findings: &mut Findings<'_>) {
         for (input, span) in stage.inputs.iter().zip(&places.inputs) {
             let shown = clipped(&input.to_string_lossy());
             match bounds.root.join(input).canonicalize() {
-                Ok(path) if real.allow(&path) => {}
+                Ok(path) if real.allow(&path) => {
+                    if !path.is_file() && !path.is_dir() {
+                        let message = format!("the input \"{shown}\" is neither a file nor a directory");
+                        findings.error(
+                            span,
+                            message,
+                            "name a file: pipes and devices have no content to compare",
+                        );
+                    }
+                }
                 Ok(path) => findings.error(
                     span,
                     format!("the input \"{shown}\" is a link that leads outside, to {}", path.display()),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use stagetune::space::Param;
+use stagetune::space::{Param, StageSet};
 use toml::de::DeValue;
 
 use super::names::{clipped, listed, mended, nearest, stage};
@@ -52,9 +52,9 @@ pub(super) struct Wires {
     /// The stages that each needs directly.
     pub(super) after: Vec<Vec<usize>>,
     /// The stages that each needs, directly or not.
-    pub(super) upstream: Vec<BTreeSet<usize>>,
-    /// Whether what each needs could be read; where not, it is taken to need all before it, to say nothing wrong of its placeholders.
-    pub(super) sure: Vec<bool>,
+    ///
+    /// Where that could not be read, a stage is taken to need all before it, to say nothing wrong of its placeholders.
+    pub(super) upstream: Vec<StageSet>,
 }
 
 impl<'t, 'i> Draft<'t, 'i> {
@@ -154,22 +154,21 @@ pub(super) fn check_names(drafts: &[Draft<'_, '_>], findings: &mut Findings<'_>)
 /// Who needs whom: `after` where it is given, the stage before where it is not.
 pub(super) fn wire(drafts: &[Draft<'_, '_>], findings: &mut Findings<'_>) -> Wires {
     let names: Vec<&str> = drafts.iter().map(Draft::name).collect();
-    let mut wires = Wires { after: Vec::new(), upstream: Vec::new(), sure: Vec::new() };
+    let mut wires = Wires { after: Vec::new(), upstream: Vec::new() };
     for (number, draft) in drafts.iter().enumerate() {
         let before = findings.count();
         let after: Vec<usize> = match draft.section.get("after") {
             None => number.checked_sub(1).into_iter().collect(),
             Some(node) => after(number, node, drafts, &names, findings),
         };
-        let mut upstream: BTreeSet<usize> = after.iter().copied().collect();
-        for &needed in &after {
-            upstream.extend(wires.upstream.get(needed).into_iter().flatten());
+        let mut upstream: StageSet = after.iter().copied().collect();
+        for above in after.iter().filter_map(|needed| wires.upstream.get(*needed)) {
+            upstream = upstream.union(above);
         }
-        let sure = findings.count() == before && !findings.is_full();
-        if !sure {
-            upstream.extend(0..number);
+        let is_sure = findings.count() == before && !findings.is_full();
+        if !is_sure {
+            upstream = StageSet::first(number);
         }
-        wires.sure.push(sure);
         wires.after.push(after);
         wires.upstream.push(upstream);
     }

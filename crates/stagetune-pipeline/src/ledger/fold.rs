@@ -148,15 +148,16 @@ impl Ledger {
                 }
                 How::Reused => {
                     (tally.reused, tally.saved) = (tally.reused + 1, tally.saved + cost);
-                    self.saved += cost;
                 }
             }
         }
-        if let Some(trial) = self.row(trial).filter(|trial| trial.state == TrialState::Withdrawn) {
+        // Somebody ended the trial while the stage ran.
+        let was_closed = self.row(trial).is_some_and(|trial| trial.state != TrialState::Open);
+        if let Some(trial) = self.row(trial).filter(|_| was_closed) {
             trial.cost = Some(trial.cost.unwrap_or(0.0) + report.cost.unwrap_or(0.0));
             self.spent += report.cost.unwrap_or(0.0);
         }
-        if report.again {
+        if report.again || was_closed {
             let rows = self.row(trial).map(|trial| &mut trial.stages);
             if let Some(before) = rows.and_then(|rows| rows.iter_mut().find(|row| row.stage == stage)) {
                 let spent = if before.how == How::Reused { 0.0 } else { before.cost };
@@ -198,6 +199,8 @@ impl Ledger {
         row.reason = end.reason().map(ToOwned::to_owned);
         if was_open {
             (row.cost, row.told) = (cost, Some(at));
+            let reused = row.stages.iter().filter(|row| row.how == How::Reused);
+            self.saved += reused.map(|row| row.cost).sum::<f64>();
             self.spent += cost.unwrap_or(0.0);
         }
         let (spent, value) = (self.spent, self.row(trial).and_then(|row| row.value));

@@ -48,7 +48,7 @@ pub struct Ledger {
     pub best: Option<Best>,
     /// What was charged.
     pub spent: f64,
-    /// What reused stages had cost when they ran.
+    /// What reused stages of trials that have ended had cost when they ran.
     pub saved: f64,
     /// When the first record was made, in seconds since 1970.
     pub began: f64,

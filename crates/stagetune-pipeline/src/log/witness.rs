@@ -25,6 +25,7 @@ use super::LogError;
 use super::chain::Sum;
 use crate::clock;
 use crate::disk::{Disk, DiskError};
+use crate::regular;
 
 /// What every witness is called, before the name of its study.
 const PREFIX: &str = "witness-";
@@ -66,7 +67,7 @@ impl Witness {
 
     /// That of a study; none where there is none that can be believed.
     pub fn read(journal: &Path, study: &str) -> Option<Self> {
-        let text = fs::read_to_string(Self::path(journal, study)).ok()?;
+        let text = String::from_utf8(regular::read(&Self::path(journal, study)).ok()?).ok()?;
         let (line, check) = text.split_once('\n')?;
         // Behind it may stand the end of a longer witness, if its writer was killed before it cut that off.
         if check.lines().next() != Some(Sum::of(&[line.as_bytes()]).to_string().as_str()) {

@@ -7,15 +7,15 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, Read};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use super::hash::{self, Stat};
 use super::key::StageKey;
+use crate::regular;
 
 /// The format of the entries that this release writes.
 pub const ENTRY_FORMAT: u32 = 2;
@@ -116,22 +116,14 @@ impl fmt::Display for Unreadable {
     }
 }
 
-/// Opens the `entry.json` of an entry. Whatever else stands in its place is refused: a pipe would be waited for
-/// without end.
+/// Opens the `entry.json` of an entry.
 pub(super) fn open(dir: &Path) -> io::Result<File> {
-    let waits_for_nobody = OFlags::NONBLOCK.bits().cast_signed();
-    let file = File::options().read(true).custom_flags(waits_for_nobody).open(dir.join("entry.json"))?;
-    if file.metadata()?.is_file() {
-        return Ok(file);
-    }
-    Err(io::Error::new(io::ErrorKind::InvalidData, "`entry.json` is not a file"))
+    regular::open(&dir.join("entry.json"))
 }
 
 /// What stands in the `entry.json` of an entry.
 pub(super) fn bytes(dir: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    open(dir)?.read_to_end(&mut bytes)?;
-    Ok(bytes)
+    regular::read(&dir.join("entry.json"))
 }
 
 /// Reads an entry of this format or an older one.

@@ -65,7 +65,9 @@ pub(super) struct Lines<'scope, 'env> {
     scope: &'scope Scope<'scope, 'env>,
     requests: Sender<Message>,
     inbox: Receiver<Message>,
-    tasks: Sender<Task>,
+    /// What to propose, and what to settle: a trial that waits for its later values does not wait for a proposal.
+    proposals: Sender<Task>,
+    settlements: Sender<Task>,
 }
 
 impl Dispatcher {
@@ -96,17 +98,18 @@ impl Dispatcher {
 
     /// Runs trials until a budget is reached or a stop is asked for.
     pub(super) fn run(mut self, context: &Context<'_>) -> Result<Ended, RunError> {
+        if let Some(reason) = self.book.study.paused() {
+            let event = Event::Paused { reason: reason.to_owned() };
+            context.watcher.see(&News::Control { event: &event });
+        }
         let log = std::thread::scope(|scope| {
             let (requests, inbox) = mpsc::channel();
-            let (tasks, to_do) = mpsc::channel();
-            let results = requests.clone();
-            // Nobody waits for its last fit: it has a copy of the study, and ends by itself.
-            let proposer = std::thread::Builder::new().spawn(move || proposer::work(&to_do, &results));
-            proposer.map_err(|source| RunError::NoThread { what: "propose trials", source })?;
+            let proposals = proposer::start("propose trials", requests.clone())?;
+            let settlements = proposer::start("settle the values of trials", requests.clone())?;
             let log = self.log.take().ok_or(RunError::Worker)?;
             let threads = LogThreads::start(scope, context, log, self.book.position(), requests.clone())?;
             self.book.send_to(threads.orders.clone());
-            self.work(context, &Lines { scope, requests, inbox, tasks });
+            self.work(context, &Lines { scope, requests, inbox, proposals, settlements });
             self.book.close();
             Ok::<_, RunError>(threads.join())
         })?;
@@ -193,21 +196,21 @@ impl Dispatcher {
                 self.begin(context, lines, trial, true);
                 continue;
             }
-            if self.proposing
-                || self.reached.is_some()
-                || self.book.study.paused().is_some()
-                || self.must_wait(context)
-                || context.patience.is_tried()
-            {
+            if self.proposing || self.reached.is_some() {
                 return Ok(());
             }
+            // Also of a study on hold: one that has reached its end does not wait for a word to go on.
             if let Some(reached) = self.limit(context) {
                 self.reach(context, reached);
                 return Ok(());
             }
+            let is_on_hold = self.book.study.paused().is_some();
+            if is_on_hold || self.must_wait(context) || context.patience.is_tried() {
+                return Ok(());
+            }
             self.proposing = true;
             let snapshot = Box::new(self.book.study.snapshot());
-            lines.tasks.send(Task::Propose(snapshot)).map_err(|_| RunError::Worker)?;
+            lines.proposals.send(Task::Propose(snapshot)).map_err(|_| RunError::Worker)?;
             return Ok(());
         }
     }
@@ -290,7 +293,10 @@ impl Dispatcher {
             Message::Report { trial, done, answer } => self.report(context, trial, done, answer)?,
             Message::Settle { trial, answer } => {
                 let study = Box::new(self.book.study.snapshot());
-                lines.tasks.send(Task::Settle { study, trial, answer }).map_err(|_| RunError::Worker)?;
+                lines
+                    .settlements
+                    .send(Task::Settle { study, trial, answer })
+                    .map_err(|_| RunError::Worker)?;
             }
             Message::Settled { trial, point, answer } => {
                 let point = point?;

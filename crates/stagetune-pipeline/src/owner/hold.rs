@@ -1,7 +1,7 @@
 //! One process at a time works on a study; whoever comes second learns who that is.
 
 use std::fmt;
-use std::fs::{self, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{Seek, Write};
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,7 @@ use super::error::RunError;
 use crate::clock;
 use crate::disk::{Disk, DiskError};
 use crate::host;
+use crate::regular;
 use crate::state_dir::StateDir;
 
 /// The right to work on a study, for as long as it lives; the system takes it back from a process that dies.
@@ -76,10 +77,10 @@ impl Hold {
     /// Who works on a study at this moment.
     pub fn holder(state: &StateDir, study: &str) -> Option<Holder> {
         let path = state.lock(study);
-        let file = File::open(&path).ok()?;
+        let file = regular::open(&path).ok()?;
         match file.try_lock_shared() {
             Err(TryLockError::WouldBlock) => {
-                let said = fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok());
+                let said = regular::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok());
                 Some(said.unwrap_or_else(Holder::unknown))
             }
             _ => None,
@@ -113,6 +114,7 @@ impl fmt::Display for Holder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     /// A study whose lock is held, said to be by this process.
     fn held(process: u32) -> (tempfile::TempDir, StateDir, File) {

@@ -3,7 +3,6 @@
 //! The file follows within a tenth of a second. Written at every change, it cost a short stage more than its process:
 //! each version is a new file, and a file system that was just given many files to delete makes new ones slowly.
 
-use std::fs;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -11,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::patience::Waiting;
 use crate::disk::Disk;
+use crate::regular;
 use crate::state_dir::StateDir;
 
 /// A stage at work.
@@ -58,7 +58,7 @@ impl Live {
 
     /// What the file says; nothing if there is none.
     pub fn read(state: &StateDir, study: &str) -> Now {
-        let text = fs::read(state.live(study)).unwrap_or_default();
+        let text = regular::read(&state.live(study)).unwrap_or_default();
         serde_json::from_slice(&text).unwrap_or_default()
     }
 

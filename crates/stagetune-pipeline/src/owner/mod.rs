@@ -4,7 +4,7 @@
 //! dispatcher   one thread; has the study to itself, and never waits for a fit, a stage or a disk               dispatcher.rs
 //! log writer   one thread; appends what the dispatcher enters, and reads what others appended                  log_writer.rs
 //! syncer       one thread; waits until what was appended would survive a power cut                            log_writer.rs
-//! proposer     one thread; computes proposals on snapshots of the study                                        proposer.rs
+//! proposers    two threads; compute proposals and later values on snapshots of the study                       proposer.rs
 //! trials       one thread for each open trial; finds outputs, has stages run, hands reports in at the desk      trial.rs
 //! attempts     run by an executor; what they leave on disk is adopted by the next owner                        stage.rs
 //! ```

@@ -15,6 +15,7 @@ use std::time::SystemTime;
 
 use super::open::Context;
 use crate::disk::{Disk, DiskError};
+use crate::regular;
 
 /// The file of older logs.
 const OLDER: &str = "older.txt";
@@ -115,7 +116,7 @@ impl Counted {
         let (mut text, mut taken) = (Vec::new(), Vec::new());
         for log in old {
             // One that cannot be read stays where it is.
-            let Ok(content) = fs::read(&log.path) else { continue };
+            let Ok(content) = regular::read(&log.path) else { continue };
             text.extend(format!("==== {}, {} bytes ====\n", log.name, content.len()).into_bytes());
             text.extend(content);
             text.push(b'\n');
@@ -158,7 +159,7 @@ fn logs(dir: &Path) -> Vec<Log> {
 /// somebody has edited is whole, whatever it says.
 fn whole_length(path: &Path) -> u64 {
     let end = fs::metadata(path).map_or(0, |file| file.len());
-    let Ok(file) = File::open(path) else { return 0 };
+    let Ok(file) = regular::open(path) else { return 0 };
     let mut reader = BufReader::new(file);
     let mut at = 0;
     while at < end {

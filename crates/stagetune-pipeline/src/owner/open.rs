@@ -109,7 +109,8 @@ impl<'a> Owner<'a> {
     ) -> Result<Self, RunError> {
         let (state, name, disk) = (StateDir::of(&pipeline.root), &pipeline.study.name, &options.disk);
         // Before anything is made there.
-        if let Ok(Filesystem::Network { kind }) = disk.filesystem(&pipeline.root) {
+        let place = if state.path().exists() { state.path() } else { &pipeline.root };
+        if let Ok(Filesystem::Network { kind }) = disk.filesystem(place) {
             return Err(LogError::Network { path: state.journal(), kind }.into());
         }
         state.make(name, disk)?;

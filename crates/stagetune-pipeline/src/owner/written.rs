@@ -5,7 +5,7 @@ use std::sync::mpsc::Sender;
 
 use stagetune::space::Point;
 use stagetune::study::{Event, Next, Study, StudyError};
-use stagetune::trial::{End, TrialId};
+use stagetune::trial::{End, StageReport, TrialId};
 
 use super::book::Make;
 use super::desk::{Answer, StageDone};
@@ -73,10 +73,15 @@ impl Dispatcher {
     ) -> Result<(), RunError> {
         let named: Vec<(String, StageDone)> =
             done.iter().map(|done| (self.book.stage_name(done.stage), done.clone())).collect();
-        let make = Box::new(move |_: &Study| {
-            let records = named.iter().map(|(stage, done)| Record {
-                run: Some(done.run.clone()),
-                ..Record::from(Event::Reported { trial, stage: stage.clone(), report: done.report.clone() })
+        let make = Box::new(move |study: &Study| {
+            // Where somebody else has reported the stage meanwhile, what ran is charged beside it.
+            let is_known =
+                |m: usize| study.reports(trial).and_then(|reports| reports.get(m)?.as_ref()).is_some();
+            let records = named.iter().map(|(stage, done)| {
+                let again = done.report.again || is_known(done.stage);
+                let report = StageReport { again, ..done.report.clone() };
+                let event = Event::Reported { trial, stage: stage.clone(), report };
+                Record { run: Some(done.run.clone()), ..Record::from(event) }
             });
             Ok(records.collect())
         });

@@ -17,6 +17,8 @@ use crate::harness::{LONG, Notes, TWO, count, finish, options, parts, pipeline, 
 struct Blocking {
     random: Random,
     gate: Arc<Gate>,
+    /// How many stages have their values at once; the others are settled later.
+    settled: Option<usize>,
 }
 
 #[derive(Debug, Default)]
@@ -50,7 +52,7 @@ impl Strategy for Blocking {
         if view.trials.len() >= 7 {
             self.gate.pass();
         }
-        self.random.propose(view)
+        Ok(Proposal { settled: self.settled, ..self.random.propose(view)? })
     }
 
     fn accept(&mut self, past: &Past<'_>, proposal: &Proposal) -> Result<(), StrategyError> {
@@ -64,6 +66,15 @@ impl Strategy for Blocking {
 
 #[test]
 fn results_are_told_and_stages_start_while_a_proposal_is_computed() {
+    trials_end_while_a_proposal_is_computed(None);
+}
+
+#[test]
+fn later_values_are_settled_while_a_proposal_is_computed() {
+    trials_end_while_a_proposal_is_computed(Some(1));
+}
+
+fn trials_end_while_a_proposal_is_computed(settled: Option<usize>) {
     let dir = tempfile::tempdir().unwrap();
     let pipeline = pipeline(&TWO.replace("trials = 8", "trials = 9"), dir.path());
     let (gate, log, executor) = (Arc::new(Gate::default()), Memory::default(), Arc::new(Scripted::new()));
@@ -71,7 +82,7 @@ fn results_are_told_and_stages_start_while_a_proposal_is_computed() {
     let mut made = parts(&pipeline, &log, &executor);
     let (space, blocked) = (pipeline.space.clone(), gate.clone());
     made.study = Box::new(move || {
-        let strategy = Blocking { random: Random::new(3), gate: blocked.clone() };
+        let strategy = Blocking { random: Random::new(3), gate: blocked.clone(), settled };
         let study = Study::new(space.clone(), Box::new(strategy))
             .objectives(Objectives::one(Metric::of_last("f"), Direction::Minimize))?
             .stop(StopRules { trials: Some(9), ..StopRules::default() })?;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use stagetune::study::{Event, StudyError};
 use stagetune::trial::{End, StageReport, TrialId};
 use stagetune_pipeline::executor::Scripted;
-use stagetune_pipeline::ledger::TrialState;
+use stagetune_pipeline::ledger::{Ledger, TrialState};
 use stagetune_pipeline::log::Memory;
 use stagetune_pipeline::owner::{Owner, Quiet, RunError, append_control, study};
 use stagetune_pipeline::stop::Stop;
 
-use crate::harness::{LONG, TWO, count, events, finish, options, parts, pipeline, until};
+use crate::harness::{LONG, Notes, TWO, count, events, finish, options, parts, pipeline, until};
 
 #[test]
 fn trials_are_attached_told_and_withdrawn_by_others_while_the_owner_goes_on() {
@@ -68,6 +68,74 @@ fn trials_are_attached_told_and_withdrawn_by_others_while_the_owner_goes_on() {
         count(&log, of)
     };
     assert!((0..8).all(|trial| told(trial) == 1), "every trial ends once: {:?}", events(&log));
+}
+
+/// Runs two trials, the first of which others say something of while its first stage runs.
+fn told_meanwhile(say: &dyn Fn(&stagetune::study::Study, TrialId) -> Vec<Event>) -> Ledger {
+    let dir = tempfile::tempdir().unwrap();
+    let pipeline = pipeline(&TWO.replace("trials = 8", "trials = 2"), dir.path());
+    let (log, executor, stop) = (Memory::default(), Arc::new(Scripted::new()), Stop::new());
+    let fresh = || Ok(study(&pipeline, "random")?);
+    let ended = std::thread::scope(|scope| {
+        let made = parts(&pipeline, &log, &executor);
+        let run = scope.spawn(|| Owner::with(&pipeline, options(1, &stop), made, &Quiet)?.run());
+        assert!(executor.wait_for_running(1, LONG));
+        append_control(&mut log.clone(), "two", &fresh, &|study| Ok(say(study, TrialId::new(0)))).unwrap();
+        while !run.is_finished() {
+            executor.running().iter().for_each(|token| finish(&executor, token));
+            std::thread::yield_now();
+        }
+        run.join().unwrap()
+    });
+    ended.unwrap().ledger
+}
+
+fn reported(trial: TrialId, stage: &str) -> Event {
+    let report = StageReport::ran(Some(1.0)).with_metric("f", 0.25);
+    Event::Reported { trial, stage: stage.into(), report }
+}
+
+#[test]
+fn a_stage_that_others_report_while_it_runs_is_charged_beside_it_and_the_study_goes_on() {
+    let ledger = told_meanwhile(&|_, trial| vec![reported(trial, "first")]);
+    assert_eq!((ledger.observed, ledger.trials[0].cost), (2, Some(1.0 + 10.0 + 1.0)));
+    assert_eq!((ledger.trials[0].stages.len(), ledger.spent), (2, 12.0 + 11.0));
+}
+
+#[test]
+fn what_ran_for_a_trial_that_others_told_meanwhile_is_charged() {
+    let ledger = told_meanwhile(&|_, trial| {
+        let end = Event::Ended { trial, end: End::Finished, cost: Some(2.0) };
+        vec![reported(trial, "first"), reported(trial, "second"), end]
+    });
+    assert_eq!((ledger.observed, ledger.trials[0].value), (2, Some(0.25)));
+    assert_eq!((ledger.trials[0].cost, ledger.spent), (Some(12.0), 12.0 + 11.0));
+    assert_eq!(ledger.trials[0].stages.len(), 2);
+}
+
+#[test]
+fn a_study_on_hold_that_has_reached_its_budget_ends_and_one_that_has_not_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let pipeline = pipeline(&TWO.replace("trials = 8", "trials = 1"), dir.path());
+    let (log, executor, stop) = (Memory::default(), Arc::new(Scripted::new()), Stop::new());
+    let fresh = || Ok(study(&pipeline, "random")?);
+    let run = |notes: &Notes| {
+        std::thread::scope(|scope| {
+            let made = parts(&pipeline, &log, &executor);
+            let run = scope.spawn(|| Owner::with(&pipeline, options(1, &stop), made, notes)?.run());
+            while !run.is_finished() {
+                executor.running().iter().for_each(|token| finish(&executor, token));
+                std::thread::yield_now();
+            }
+            run.join().unwrap().unwrap().ledger.observed
+        })
+    };
+    assert_eq!(run(&Notes::default()), 1);
+    let paused = Event::Paused { reason: "maintenance".into() };
+    append_control(&mut log.clone(), "two", &fresh, &|_| Ok(vec![paused.clone()])).unwrap();
+    let notes = Notes::default();
+    assert_eq!(run(&notes), 1);
+    assert!(notes.0.lock().unwrap().iter().any(|news| news.contains("maintenance")));
 }
 
 #[test]

@@ -228,10 +228,10 @@ impl State {
 
     /// Takes the report of a stage of an open trial.
     ///
-    /// A stage of a trial that was withdrawn may still come to its end: it is charged, and its output is at hand.
+    /// A stage may come to its end after somebody has ended its trial: it is charged, and its output is at hand.
     pub(super) fn report(&mut self, id: TrialId, stage: &str, report: StageReport) -> Result<(), StudyError> {
         let m = self.stage_index(id, stage)?;
-        if let Some(point) = self.withdrawn_point(id) {
+        if let Some(point) = self.closed_point(id) {
             return self.report_late(id, m, &point, &report);
         }
         let open = self.find_reports(id)?;

@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::LONGEST_SHOWN;
+use crate::regular;
 use crate::text::{shortened, steers};
 
 /// A result is a handful of numbers; whatever is longer is something else.
@@ -104,13 +104,12 @@ pub(super) fn read(bytes: &[u8], wanted: Option<&str>) -> Result<Fields, String>
 /// The content of a `result.json`; `None` if there is no such file.
 pub(super) fn bytes(path: &Path) -> Result<Option<Vec<u8>>, String> {
     let reading = |error: std::io::Error| format!("wrote a result.json that cannot be read: {error}");
-    // A pipe of that name would be waited for without end.
     match std::fs::metadata(path) {
         Ok(found) if !found.is_file() => return Err("wrote a result.json that is not a file".into()),
         Ok(found) if found.len() > MOST_BYTES => return Err(too_large(found.len())),
         Ok(_) | Err(_) => {}
     }
-    let file = match File::open(path) {
+    let file = match regular::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(reading(error)),

@@ -8,13 +8,14 @@ use crate::space::Point;
 use crate::trial::{How, SetAside, StageReport, Trial, TrialId};
 
 impl State {
-    /// The point of a trial, if it was withdrawn.
-    pub(super) fn withdrawn_point(&self, id: TrialId) -> Option<Point> {
-        let trial = self.trials.get(usize::try_from(id.index()).ok()?)?;
-        trial.is_withdrawn().then(|| trial.point().clone())
+    /// The point of a trial, if it has ended.
+    pub(super) fn closed_point(&self, id: TrialId) -> Option<Point> {
+        let index = usize::try_from(id.index()).ok()?;
+        let trial = self.trials.get(index).filter(|_| !self.open.contains_key(&index))?;
+        Some(trial.point().clone())
     }
 
-    /// Charges a stage that ended after its trial was withdrawn.
+    /// Charges a stage that ended after its trial was ended by somebody else.
     pub(super) fn report_late(
         &mut self,
         id: TrialId,
