@@ -87,6 +87,7 @@ fn of_run(error: &RunError) -> Code {
         | RunError::InputTouched { .. }
         | RunError::OutputChanged { .. }
         | RunError::DiskFull { .. }
+        | RunError::SaidFull { .. }
         | RunError::AttemptRemoved { .. }
         | RunError::NoThread { .. }
         | RunError::NoRoom { .. }

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use rustix::io::Errno;
+
 use crate::filesystem::{self, Filesystem};
 use crate::regular;
 
@@ -113,7 +115,12 @@ impl Disk {
         if path.is_dir() {
             return Ok(());
         }
-        self.change("make the directory", path, || fs::create_dir_all(path))
+        self.change("make the directory", path, || {
+            fs::create_dir_all(path).map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => in_the_way(path),
+                _ => error,
+            })
+        })
     }
 
     /// Makes a directory that must not be there yet; the one above it must.
@@ -260,6 +267,18 @@ impl Fault {
     }
 }
 
+/// What stands where a directory is to be.
+fn in_the_way(path: &Path) -> io::Error {
+    let what = match fs::read_link(path) {
+        Ok(to) => format!(
+            "it is a link to {}, which is not there; is a disk not mounted? Mount it, or remove the link",
+            to.display()
+        ),
+        Err(_) => "something that is no directory is in its place; move that away".to_owned(),
+    };
+    io::Error::new(io::ErrorKind::AlreadyExists, what)
+}
+
 /// Gives back to the owner the right to change a directory and those below it.
 fn open_up(path: &Path) -> io::Result<()> {
     if !fs::symlink_metadata(path)?.is_dir() {
@@ -287,6 +306,12 @@ pub(crate) fn remedy(error: &io::Error) -> &'static str {
         }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             "; make the study's directory writable for you and run the same command again"
+        }
+        _ if [Errno::MFILE, Errno::NFILE]
+            .iter()
+            .any(|full| error.raw_os_error() == Some(full.raw_os_error())) =>
+        {
+            "; raise the limit on open files (`ulimit -n`) or run with fewer workers: nothing told is lost"
         }
         _ => "",
     }

@@ -7,7 +7,7 @@ use crate::export::{self, Format};
 use crate::terminal;
 use anyhow::Context;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 /// Writes them to a file or to standard output.
@@ -24,6 +24,12 @@ pub fn run(args: &ExportArgs) -> Done {
         _ => Format::Csv,
     };
     match args.output.as_deref().filter(|path| path.as_os_str() != "-") {
+        // A table may hold words of stages.
+        None if format != Format::Parquet && io::stdout().is_terminal() => {
+            let mut table = Vec::new();
+            export::write(&ledger, format, &mut table)?;
+            terminal::say(&String::from_utf8_lossy(&table))?;
+        }
         None => export::write(&ledger, format, &mut io::stdout().lock())?,
         Some(path) => {
             let writing = || format!("cannot write {}", path.display());

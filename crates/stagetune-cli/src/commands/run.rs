@@ -13,11 +13,12 @@ use signal_hook::iterator::Signals;
 use stagetune_pipeline::disk::Disk;
 use stagetune_pipeline::executor::{Local, LocalOptions};
 use stagetune_pipeline::file::Pipeline;
-use stagetune_pipeline::owner::{Ended, Owner, OwnerOptions, Reached, Rehearsal, rehearse, unit};
+use stagetune_pipeline::owner::{Ended, Owner, OwnerOptions, Reached, Rehearsal, RunError, rehearse, unit};
 use stagetune_pipeline::state_dir::StateDir;
 use stagetune_pipeline::stop::Stop;
 use std::fmt::Write as _;
 use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
 /// Runs the study of a file.
@@ -83,27 +84,43 @@ fn listen(stop: Stop, say: Box<dyn Fn(&str) + Send + Sync>) -> anyhow::Result<()
     // whoever sends that signal to one process means it.
     let wanted = [SIGINT, SIGTERM].into_iter().chain(Some(SIGHUP).filter(|signal| !is_ignored(*signal)));
     let mut signals = Signals::new(wanted).context("cannot listen to Ctrl-C")?;
-    std::thread::spawn(move || {
+    // All threads begin here: when a signal comes, the system may have none left.
+    let words = thread("say what a signal does", move |words: Receiver<&'static str>| {
+        words.iter().for_each(|text| say(text));
+    })?;
+    let last = thread("leave after a second signal", |stops: Receiver<()>| {
+        if stops.recv().is_ok() {
+            leave_anyway();
+        }
+    })?;
+    let signals = move |_: Receiver<()>| {
         for signal in signals.forever() {
             // First the deed, then the word, on a thread of its own: nobody may be listening.
-            let say = say.clone();
-            if stop.is_now() {
+            let text = if stop.is_now() {
                 std::process::exit(Code::Stopped as i32);
             } else if signal == SIGINT && !stop.is_asked() {
                 stop.finish();
-                std::thread::spawn(move || {
-                    say("finishing the trials that are running; Ctrl-C again stops at once")
-                });
+                "finishing the trials that are running; Ctrl-C again stops at once"
             } else {
                 stop.now();
-                std::thread::spawn(leave_anyway);
-                std::thread::spawn(move || {
-                    say("stopping; what has finished is kept, and the same command continues")
-                });
-            }
+                let _ = last.send(());
+                "stopping; what has finished is kept, and the same command continues"
+            };
+            let _ = words.send(text);
         }
-    });
+    };
+    thread("listen to Ctrl-C", signals)?;
     Ok(())
+}
+
+/// Starts a thread that is sent something.
+fn thread<T: Send + 'static>(
+    what: &'static str,
+    work: impl FnOnce(Receiver<T>) + Send + 'static,
+) -> Result<Sender<T>, RunError> {
+    let (send, receive) = mpsc::channel();
+    let started = std::thread::Builder::new().spawn(move || work(receive));
+    started.map(|_| send).map_err(|source| RunError::NoThread { what, source })
 }
 
 /// A stop at once is not held up by whoever does not read what we print; the supervisors end the stages.

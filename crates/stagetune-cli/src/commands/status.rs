@@ -130,7 +130,10 @@ impl Standing {
 fn ending(ledger: &Ledger, standing: Standing) -> String {
     match (&ledger.closed, standing) {
         (Some(reason), Standing::Finished | Standing::Paused) => paint(FAINT, format!("  {reason}")),
-        (None, Standing::Paused) => paint(FAINT, "  the last process ended without a word"),
+        (None, Standing::Paused) => paint(
+            FAINT,
+            "  the last process could not say why it ended: it was killed, or could not write the journal",
+        ),
         (_, Standing::Running) | (None, Standing::Finished) => String::new(),
     }
 }

@@ -63,6 +63,13 @@ fn a_full_disk_is_waited_for_and_is_no_result() {
 }
 
 #[test]
+fn a_full_disk_that_a_stage_mentions_and_gets_over_is_not_why_it_fails() {
+    let mentions = r#"echo "No space left on device; trying elsewhere"; for i in 1 2 3; do echo "step $i"; done; exit 3"#;
+    let lab = two_stages("2 min", mentions);
+    assert_eq!(lab.stagetune(&["run"]).status.code(), Some(5), "all of them failed");
+}
+
+#[test]
 fn patience_that_is_over_ends_the_run_with_a_code_of_its_own_and_the_trial_goes_on_later() {
     let lab = two_stages("300 ms", FULL);
     let output = lab.stagetune(&["run"]);

@@ -10,6 +10,7 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::budget::budget;
+use super::code::{Argument, code_arguments};
 use super::names::{clipped, mended, nearest, study};
 use super::pipeline::{Budget, StudyPlan};
 use super::problem::Findings;
@@ -185,6 +186,23 @@ fn notify(node: &Node<'_>, findings: &mut Findings<'_>) -> Option<Vec<String>> {
             "write for example notify = [\"notify-send\", \"{text}\"], or remove it",
         );
         return None;
+    }
+    let arguments: Vec<Argument<'_>> = texts
+        .iter()
+        .map(|text| match text.get_ref().split_once("{text}") {
+            Some((before, after)) => Argument::Between(before, after),
+            None => Argument::Fixed(text.get_ref()),
+        })
+        .collect();
+    let is_code = code_arguments(&arguments);
+    for (text, _) in
+        texts.iter().zip(is_code).filter(|(text, is_code)| *is_code && text.get_ref().contains("{text}"))
+    {
+        findings.error(
+            &text.span(),
+            "`{text}` is put into code, and it may hold words of a stage, which would be run",
+            "hand it over as an argument: [\"sh\", \"-c\", 'echo \"$1\"', \"sh\", \"{text}\"]",
+        );
     }
     Some(texts.into_iter().map(Spanned::into_inner).collect())
 }

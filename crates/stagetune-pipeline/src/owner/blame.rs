@@ -46,7 +46,8 @@ impl Context<'_> {
         failed: Option<Failed<'_>>,
     ) -> Result<(), RunError> {
         let stage = work.stage.name.clone();
-        if !dir.is_dir() {
+        // A stage may remove its output; it knows nothing of `began`.
+        if !dir.join("began").exists() {
             return Err(RunError::AttemptRemoved { stage, path: dir.to_owned() });
         }
         self.keys.check_since(self.pipeline, work.m, before)?;
@@ -59,24 +60,35 @@ impl Context<'_> {
         let Some(Failed { problem, attempt, began }) = failed else { return Ok(()) };
         let trial = work.trial.id().index();
         let words = last_lines(&self.log_path(trial, &stage, attempt), WORDS).unwrap_or_default();
-        if let Some(line) = words.iter().find(|line| tells_of_no_process(line)) {
+        let last = words.iter().rev().filter(|line| !line.trim().is_empty()).take(LAST);
+        if let Some(line) = last.clone().find(|line| tells_of_no_process(line)) {
             return Err(RunError::NoRoom { stage, problem: format!("it {problem}: {}", line.trim()) });
         }
         // Where several attempts fill a disk together, the first that ends makes room before the
         // others are looked at.
         let was_full = self.patience.disk_was_full_since(began);
-        if was_full || self.options.disk.is_full(dir) || words.iter().any(|line| tells_of_a_full_disk(line)) {
+        if was_full || self.options.disk.is_full(dir) {
             self.patience.note_full_disk();
             let (problem, path) = (problem.to_owned(), self.state.path().to_owned());
             return Err(RunError::DiskFull { stage, trial, problem, path });
+        }
+        // A disk of the stage's own, which nobody else knows; or ours, where there is room again by now.
+        if let Some(line) = last.clone().find(|line| tells_of_a_full_disk(line)) {
+            self.patience.note_full_disk();
+            let problem = format!("{problem}, and said: {}", line.trim());
+            return Err(RunError::SaidFull { stage, trial, problem });
         }
         Ok(())
     }
 }
 
+/// Only the last lines that say anything tell why a command ended: what stands before them was overcome.
+const LAST: usize = 3;
+
 /// Whether a line is what shells and programs say when the system has no process left for them.
 fn tells_of_no_process(line: &str) -> bool {
-    line.contains("Cannot fork") || line.contains("fork") && line.contains("Resource temporarily unavailable")
+    line.contains("Cannot fork")
+        || line.contains("fork: ") && line.contains("Resource temporarily unavailable")
 }
 
 /// Whether a line is what programs say when a disk or a quota is full.

@@ -20,6 +20,7 @@ use super::error::RunError;
 use super::log_writer::{LogThreads, patiently};
 use super::news::{News, Reached, Standing};
 use super::open::{Context, Ended};
+use super::patience::Then;
 use super::proposer::{self, Task};
 use super::written::{Untold, WhenWritten};
 use crate::ledger::Ledger;
@@ -193,7 +194,7 @@ impl Dispatcher {
                 return Ok(());
             }
             if let Some(trial) = self.resumed.pop_front() {
-                self.begin(context, lines, trial, true);
+                self.begin(context, lines, trial, true)?;
                 continue;
             }
             if self.proposing || self.reached.is_some() {
@@ -249,11 +250,14 @@ impl Dispatcher {
         lines: &Lines<'scope, 'env>,
         trial: Proposed,
         resumed: bool,
-    ) where
+    ) -> Result<(), RunError>
+    where
         'env: 'scope,
     {
         let why = self.book.study.why(trial.id()).map(ToString::to_string).unwrap_or_default();
-        context.watcher.see(&News::Asked { trial: &trial, why, resumed });
+        if !context.patience.waits_for(trial.id().index()) {
+            context.watcher.see(&News::Asked { trial: &trial, why, resumed });
+        }
         self.active.insert(trial.id(), trial.clone());
         let trial_again = trial.clone();
         let desk = Desk::new(trial.id(), lines.requests.clone());
@@ -267,11 +271,22 @@ impl Dispatcher {
             let end = catch_unwind(run).unwrap_or(Err(RunError::Worker));
             let _ = over.send(Message::TrialOver { trial: id, end });
         });
-        if running.is_err() {
+        let Err(source) = running else {
+            context.goes_on(Some(id.index()));
+            return Ok(());
+        };
+        self.active.remove(&id);
+        self.resumed.push_front(trial_again);
+        if !self.active.is_empty() {
             // One trial fewer at a time: it is begun again when another has ended, or after a while.
-            self.active.remove(&id);
-            self.resumed.push_front(trial_again);
             self.hold_until = Some(Instant::now() + NO_THREAD);
+            return Ok(());
+        }
+        // Nobody needs an answer meanwhile.
+        let error = RunError::NoThread { what: "run a trial", source };
+        match context.wait(Some(id.index()), &error.to_string()) {
+            Then::Again | Then::Stop => Ok(()),
+            Then::End => Err(context.lost_patience(Some(id.index()), error)),
         }
     }
 

@@ -103,6 +103,18 @@ pub enum RunError {
         /// Where there is no room.
         path: PathBuf,
     },
+    /// A stage failed and said that a disk is full, where ours has room.
+    #[error(
+        "stage `{stage}` {problem}; make room where it writes, and it runs again by itself; if there is room and it ends like this all the same, `stagetune forget {trial}` leaves it out"
+    )]
+    SaidFull {
+        /// The stage.
+        stage: String,
+        /// The trial.
+        trial: u64,
+        /// How it failed, and what it said.
+        problem: String,
+    },
     /// The directory of an attempt vanished while it ran.
     #[error(
         "{} was removed while stage `{stage}` ran in it; leave `.stagetune` alone while a study runs", .path.display()
@@ -208,6 +220,7 @@ impl RunError {
             | Self::InputTouched { .. }
             | Self::OutputChanged { .. }
             | Self::DiskFull { .. }
+            | Self::SaidFull { .. }
             | Self::AttemptRemoved { .. }
             | Self::NoRoom { .. }
             | Self::Lost { .. }

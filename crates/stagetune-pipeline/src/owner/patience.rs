@@ -78,6 +78,11 @@ impl Patience {
         self.lock().values().any(|wait| !wait.trying)
     }
 
+    /// Whether a trial waits, or is being tried again.
+    pub(super) fn waits_for(&self, trial: u64) -> bool {
+        self.lock().contains_key(&Some(trial))
+    }
+
     /// Trials that somebody has ended are waited for no longer.
     pub(super) fn keep(&self, is_open: impl Fn(u64) -> bool) {
         self.lock().retain(|trial, _| trial.is_none_or(&is_open));

@@ -209,7 +209,7 @@ impl Dispatcher {
                 let trial = self.book.study.open().find(|open| Some(open.id()) == asked).cloned();
                 // One that was asked when a stop came is the next owner's to begin.
                 if let Some(trial) = trial.filter(|_| !self.must_end(context)) {
-                    self.begin(context, lines, trial, false);
+                    self.begin(context, lines, trial, false)?;
                 }
             }
             WhenWritten::Tell(trial) => {

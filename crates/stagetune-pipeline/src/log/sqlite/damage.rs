@@ -60,6 +60,42 @@ fn the_witness_has_every_record_that_was_synced_before_anybody_is_told() {
     }
 }
 
+/// Cuts the write-ahead log of a journal that is in use, and goes on.
+fn cut_while_in_use(length: u64, appended: usize) -> (tempfile::TempDir, Vec<Stamped>, LogError) {
+    let (dir, all) = (tempfile::tempdir().unwrap(), records(60, 4));
+    let mut log = sqlite(dir.path());
+    let mut syncer = log.syncer().unwrap();
+    let half = all.len() / 2;
+    let mut append = |range: std::ops::Range<usize>| {
+        range.into_iter().try_for_each(|at| log.append(at as u64, std::slice::from_ref(&all[at])))
+    };
+    append(0..half).unwrap();
+    // Half of it is in the file, and the rest in the write-ahead log alone.
+    for _ in 0..50 {
+        syncer.sync().unwrap();
+    }
+    append(half..half + 40).unwrap();
+    syncer.sync().unwrap();
+    let path = with_ending(&dir.path().join("journal.db"), "-wal");
+    fs::File::options().write(true).open(path).unwrap().set_len(length).unwrap();
+    let went_on = append(half + 40..half + 40 + appended);
+    let synced = (0..60).try_for_each(|_| syncer.sync());
+    let error = went_on.and(synced).unwrap_err();
+    drop((syncer, log));
+    (dir, all, error)
+}
+
+#[test]
+fn a_write_ahead_log_that_is_cut_while_it_is_in_use_is_noticed_and_the_journal_stays_as_it_was() {
+    for (length, appended) in [(0, 0), (0, 20), (40_000, 0), (40_000, 20)] {
+        let (dir, all, error) = cut_while_in_use(length, appended);
+        assert!(matches!(error, LogError::Damaged { .. }), "{length}, {appended}: {error}");
+        let kept = repaired(dir.path());
+        assert!(kept.len() >= all.len() / 2, "{length}, {appended}: {} are left", kept.len());
+        assert_eq!(kept[..], all[..kept.len()]);
+    }
+}
+
 #[test]
 fn a_tail_that_vanished_is_noticed_by_whoever_reads_or_writes() {
     let (_, all) = journal(false);

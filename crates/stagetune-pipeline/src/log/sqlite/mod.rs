@@ -22,6 +22,7 @@ mod rows;
 mod sync;
 #[cfg(test)]
 mod tests;
+mod wal;
 mod writers;
 
 pub use look::Look;
@@ -29,8 +30,11 @@ pub use repair::{Repair, Repaired};
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior, params};
 
 use super::chain::Chain;
@@ -64,6 +68,8 @@ pub struct Sqlite {
     disk: Disk,
     /// The end of the log as this process wrote it.
     end: Option<Chain>,
+    /// Whether the files are damaged: then nothing more is moved from one to the other.
+    is_damaged: Arc<AtomicBool>,
 }
 
 /// What a commit survives, as SQLite's `synchronous`.
@@ -103,7 +109,18 @@ impl Sqlite {
         let study = Study::find(&connection, path, name)?;
         let path = path.to_owned();
         let (durability, has_syncer) = (None, false);
-        Ok(Self { path, file, connection, _writer: writer, durability, has_syncer, study, disk, end: None })
+        Ok(Self {
+            path,
+            file,
+            connection,
+            _writer: writer,
+            durability,
+            has_syncer,
+            study,
+            disk,
+            end: None,
+            is_damaged: Arc::default(),
+        })
     }
 
     /// The study of that name, only to be read: nothing is written, not even by the database.
@@ -146,8 +163,49 @@ impl Sqlite {
     }
 }
 
+impl Drop for Sqlite {
+    fn drop(&mut self) {
+        leave_files(&self.connection, &self.is_damaged);
+    }
+}
+
+/// The last connection that is closed moves the write-ahead log into the file, but not where either is damaged: then
+/// `repair` finds both as they are.
+fn leave_files(connection: &Connection, is_damaged: &AtomicBool) {
+    if is_damaged.load(Ordering::SeqCst) {
+        let _ = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
+    }
+}
+
 impl Log for Sqlite {
     fn append(&mut self, position: u64, records: &[Stamped]) -> Result<(), LogError> {
+        if self.is_damaged.load(Ordering::SeqCst) {
+            return Err(error::cut(&self.path));
+        }
+        let appended = self.try_append(position, records);
+        if matches!(appended, Err(LogError::Damaged { .. } | LogError::Chain { .. })) {
+            self.is_damaged.store(true, Ordering::SeqCst);
+        }
+        appended
+    }
+
+    fn read(&self, position: u64) -> Result<Vec<Stamped>, LogError> {
+        let look = self.connection.unchecked_transaction().map_err(|error| database(&self.path, &error))?;
+        rows::read(&look, &self.path, &self.study, position)
+    }
+
+    fn syncer(&mut self) -> Result<Box<dyn Syncer>, LogError> {
+        let (study, disk, is_damaged) = (self.study.clone(), self.disk.clone(), self.is_damaged.clone());
+        let syncer = sync::WalSyncer::new(&self.path, self.file, study, disk, is_damaged)?;
+        let never = self.connection.pragma_update(None, "wal_autocheckpoint", 0);
+        never.map_err(|error| database(&self.path, &error))?;
+        self.has_syncer = true;
+        Ok(Box::new(syncer))
+    }
+}
+
+impl Sqlite {
+    fn try_append(&mut self, position: u64, records: &[Stamped]) -> Result<(), LogError> {
         let mut bodies = Vec::with_capacity(records.len());
         for stamped in records {
             super::check_time(stamped)?;
@@ -189,19 +247,6 @@ impl Log for Sqlite {
         change.commit().map_err(failed)?;
         self.end = Some(chain);
         Ok(())
-    }
-
-    fn read(&self, position: u64) -> Result<Vec<Stamped>, LogError> {
-        let look = self.connection.unchecked_transaction().map_err(|error| database(&self.path, &error))?;
-        rows::read(&look, &self.path, &self.study, position)
-    }
-
-    fn syncer(&mut self) -> Result<Box<dyn Syncer>, LogError> {
-        let syncer = sync::WalSyncer::new(&self.path, self.file, self.study.clone(), self.disk.clone())?;
-        let never = self.connection.pragma_update(None, "wal_autocheckpoint", 0);
-        never.map_err(|error| database(&self.path, &error))?;
-        self.has_syncer = true;
-        Ok(Box::new(syncer))
     }
 }
 

@@ -10,13 +10,15 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rusqlite::Connection;
 
-use super::error::{database, refused};
+use super::error::{cut, database, refused};
 use super::rows::{self, Study};
 use super::writers::{FileId, Writer};
-use super::{BUSY, connect};
+use super::{BUSY, connect, leave_files, wal};
 use crate::disk::Disk;
 use crate::log::witness::Witness;
 use crate::log::{LogError, Syncer};
@@ -38,6 +40,9 @@ pub struct WalSyncer {
     disk: Disk,
     /// How many syncs there were since the last checkpoint.
     syncs: u32,
+    /// The length of the write-ahead log when it was looked at last; while it is in use it only grows.
+    longest: u64,
+    is_damaged: Arc<AtomicBool>,
     /// The last sync failed. The system may then take pages for written that are not, so that another sync says
     /// nothing; a checkpoint writes them once more.
     failed: bool,
@@ -47,7 +52,13 @@ pub struct WalSyncer {
 }
 
 impl WalSyncer {
-    pub fn new(path: &Path, file: FileId, study: Study, disk: Disk) -> Result<Self, LogError> {
+    pub fn new(
+        path: &Path,
+        file: FileId,
+        study: Study,
+        disk: Disk,
+        is_damaged: Arc<AtomicBool>,
+    ) -> Result<Self, LogError> {
         let (connection, found) = connect(path)?;
         let writer = Writer::new(found);
         if found != file {
@@ -64,6 +75,8 @@ impl WalSyncer {
             _writer: writer,
             disk,
             syncs: 0,
+            longest: 0,
+            is_damaged,
             failed: false,
             study,
             unwitnessed: None,
@@ -103,10 +116,28 @@ impl WalSyncer {
 
     fn try_sync(&mut self) -> Result<(), LogError> {
         self.disk.permit().map_err(|error| refused(&self.path, &error))?;
+        let longest = self.longest;
         let file = self.write_ahead_log()?;
-        file.sync_data().map_err(|error| refused(&self.log, &error))?;
+        let length = file.metadata().map_or(longest, |file| file.len());
+        let (is_there, synced) = (wal::has_beginning(file, longest), file.sync_data());
+        synced.map_err(|error| refused(&self.log, &error))?;
+        self.refuse_damage(is_there.map_err(|error| refused(&self.log, &error))?)?;
+        self.longest = length;
         self.syncs += 1;
-        if self.failed || self.syncs >= SYNCS { self.checkpoint() } else { Ok(()) }
+        if !self.failed && self.syncs < SYNCS {
+            return Ok(());
+        }
+        let is_whole = wal::has_no_gap(self.write_ahead_log()?);
+        self.refuse_damage(is_whole.map_err(|error| refused(&self.log, &error))?)?;
+        self.checkpoint()
+    }
+
+    fn refuse_damage(&self, is_sound: bool) -> Result<(), LogError> {
+        if is_sound {
+            return Ok(());
+        }
+        self.is_damaged.store(true, Ordering::SeqCst);
+        Err(cut(&self.path))
     }
 }
 
@@ -148,6 +179,15 @@ impl Syncer for WalSyncer {
 
 impl Drop for WalSyncer {
     fn drop(&mut self) {
+        // What was cut after the last sync is found here, before the last connection moves what is left.
+        if self.longest > 0 && !self.is_damaged.load(Ordering::SeqCst) {
+            let longest = self.longest;
+            let is_sound = self.write_ahead_log().is_ok_and(|log| {
+                wal::has_beginning(log, longest).unwrap_or(true) && wal::has_no_gap(log).unwrap_or(true)
+            });
+            self.is_damaged.store(!is_sound, Ordering::SeqCst);
+        }
+        leave_files(&self.connection, &self.is_damaged);
         self.write_witness();
     }
 }
