@@ -2,14 +2,17 @@
 //!
 //! - every Rust file opens with a `//!` line and every Python file with a docstring;
 //! - no source file is longer than [`rules::MOST_LINES`] lines;
-//! - inside every crate, modules use each other only along its arrow in [`arrow::ARROWS`];
+//! - crates depend on each other, and the modules of each use each other, only along the arrows in
+//!   [`arrow::CRATES`];
 //! - every folder of the engine and every crate is on the map, `ARCHITECTURE.md`;
 //! - every direct dependency is in `docs/dependencies.md`, and no other;
 //! - nothing speaks of one machine's directories, and nothing is left over that reads as unfinished.
 
 mod arrow;
+mod crates;
 mod dependencies;
 mod map;
+mod paths;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -47,6 +50,7 @@ pub fn run() -> Result<()> {
 fn check(sources: &[Source]) -> Vec<String> {
     let mut findings: Vec<String> = sources.iter().flat_map(rules::check).collect();
     findings.extend(sources.iter().flat_map(arrow::check));
+    findings.extend(crates::check(sources));
     findings.extend(map::check(sources));
     findings.extend(dependencies::check(sources));
     findings

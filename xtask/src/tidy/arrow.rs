@@ -1,28 +1,116 @@
-//! The arrow between the modules of every crate: who may use whom.
+//! The arrows: which crate may use which, which module of a crate may use which, and what other folders
+//! may name of `strategy`.
 //!
-//! A folder that is added, renamed or split is put in its table here; nothing else has to be edited.
+//! A crate or folder that is added, renamed or split is put in its table here; nothing else has to be
+//! edited.
 
 use super::Source;
+use super::paths::{Path, paths};
+
+/// A crate, and what it may use.
+pub struct Crate {
+    /// Its name in manifests.
+    pub name: &'static str,
+    /// Its folder, with a `/` at its end.
+    pub folder: &'static str,
+    /// The crates of ours that it may depend on, for its tests as well; they stand above it.
+    pub may_use: &'static [&'static str],
+    /// The arrow between its modules.
+    pub arrow: Arrow,
+}
 
 /// The modules of one folder.
 pub struct Arrow {
     /// The folder, with a `/` at its end.
     pub folder: &'static str,
-    /// How its modules are named from anywhere in the crate.
-    root: &'static str,
+    /// The path of its front page from the root of the crate.
+    front: &'static [&'static str],
     /// Each module and those that it may use. Reading downwards, nobody uses what stands below.
     pub modules: &'static [(&'static str, &'static [&'static str])],
+    /// What modules may use from the front page, and the module that it belongs to. Any other item is
+    /// used from its module.
+    names: &'static [(&'static str, &'static str)],
 }
 
-/// The arrows of all crates, and that of the rooms inside `strategy`.
-pub const ARROWS: &[Arrow] = &[
-    Arrow { folder: "crates/stagetune/src/", root: "crate::", modules: ENGINE },
-    Arrow { folder: "crates/stagetune/src/strategy/", root: "crate::strategy::", modules: STRATEGY },
-    Arrow { folder: "crates/stagetune-pipeline/src/", root: "crate::", modules: PIPELINE },
-    Arrow { folder: "crates/stagetune-cli/src/", root: "crate::", modules: COMMAND },
-    Arrow { folder: "crates/stagetune-lab/src/", root: "crate::", modules: LABORATORY },
-    Arrow { folder: "xtask/src/", root: "crate::", modules: XTASK },
+/// What is defined on the front page itself, and what all may use from there.
+const FRONT: &str = "the front page";
+
+/// All crates.
+pub const CRATES: &[Crate] = &[
+    Crate {
+        name: "stagetune",
+        folder: "crates/stagetune/",
+        may_use: &[],
+        arrow: Arrow { folder: ENGINE_FOLDER, front: &[], modules: ENGINE, names: &[] },
+    },
+    Crate {
+        name: "stagetune-pipeline",
+        folder: "crates/stagetune-pipeline/",
+        may_use: &["stagetune"],
+        arrow: Arrow { folder: "crates/stagetune-pipeline/src/", front: &[], modules: PIPELINE, names: &[] },
+    },
+    Crate {
+        name: "stagetune-cli",
+        folder: "crates/stagetune-cli/",
+        may_use: &["stagetune", "stagetune-pipeline"],
+        arrow: Arrow { folder: "crates/stagetune-cli/src/", front: &[], modules: COMMAND, names: &[] },
+    },
+    Crate {
+        name: "stagetune-lab",
+        folder: "crates/stagetune-lab/",
+        may_use: &["stagetune", "stagetune-pipeline"],
+        arrow: Arrow { folder: "crates/stagetune-lab/src/", front: &[], modules: LABORATORY, names: &[] },
+    },
+    Crate {
+        name: "quickstart",
+        folder: "examples/quickstart/",
+        may_use: &[],
+        arrow: Arrow {
+            folder: "examples/quickstart/src/",
+            front: &[],
+            modules: QUICKSTART,
+            names: &[("Failure", FRONT)],
+        },
+    },
+    Crate {
+        name: "microct",
+        folder: "examples/microct/",
+        may_use: &[],
+        arrow: Arrow {
+            folder: "examples/microct/src/",
+            front: &[],
+            modules: MICROCT,
+            names: &[("parse_day", FRONT)],
+        },
+    },
+    Crate {
+        name: "xtask",
+        folder: "xtask/",
+        may_use: &[],
+        arrow: Arrow { folder: "xtask/src/", front: &[], modules: XTASK, names: &[] },
+    },
+    Crate {
+        name: "stagetune-fuzz",
+        folder: "fuzz/",
+        may_use: &["stagetune", "stagetune-pipeline"],
+        arrow: Arrow { folder: "fuzz/targets/", front: &[], modules: FUZZ, names: &[] },
+    },
 ];
+
+/// The rooms inside `strategy`.
+const STRATEGIES: Arrow = Arrow {
+    folder: "crates/stagetune/src/strategy/",
+    front: &["strategy"],
+    modules: STRATEGY,
+    names: STRATEGY_NAMES,
+};
+
+/// The arrows of all crates, and that of the rooms inside `strategy`.
+pub fn arrows() -> impl Iterator<Item = &'static Arrow> {
+    CRATES.iter().map(|known| &known.arrow).chain([&STRATEGIES])
+}
+
+const ENGINE_FOLDER: &str = "crates/stagetune/src/";
 
 const ENGINE: &[(&str, &[&str])] = &[
     ("numeric", &[]),
@@ -63,7 +151,50 @@ const STRATEGY: &[(&str, &[&str])] = &[
     ("lambo", &["parts", "descriptor", "why", "view", "identity", "past", "memory", "error"]),
     ("auto", &["parts", "descriptor", "why", "view", "identity", "past", "memory", "error"]),
     ("rivals", &["parts", "descriptor", "why", "view", "identity", "past", "memory", "error"]),
-    ("catalogue", &["rivals", "auto", "lambo", "descriptor", "identity", "error"]),
+    ("catalogue", &["rivals", "auto", "lambo", "parts", "descriptor", "identity", "error"]),
+];
+
+/// What every strategy is or says stands on the front page. A strategy is used from its own room.
+const STRATEGY_NAMES: &[(&str, &str)] = &[
+    ("Strategy", FRONT),
+    ("Proposal", FRONT),
+    // An unknown name is answered with all that there are.
+    ("NAMES", FRONT),
+    ("StrategyError", "error"),
+    ("Memory", "memory"),
+    ("Past", "past"),
+    ("Identity", "identity"),
+    ("View", "view"),
+    ("ArmChoice", "why"),
+    ("Belief", "why"),
+    ("Source", "why"),
+    ("Why", "why"),
+    ("Design", "parts"),
+    ("ModelOptions", "parts"),
+    ("Lambo", "lambo"),
+    ("LamboOptions", "lambo"),
+];
+
+/// What other folders of the engine may name of `strategy`: parts, and what every strategy is; never one
+/// of them.
+const OF_STRATEGY: &[(&str, &[&str])] = &[
+    ("forecast", &["parts", "ModelOptions", "StrategyError", "View"]),
+    (
+        "study",
+        &[
+            "parts",
+            "Identity",
+            "Proposal",
+            "Strategy",
+            "StrategyError",
+            "View",
+            "Why",
+            "by_name",
+            "complete_options",
+            "configured",
+            "differing_option",
+        ],
+    ),
 ];
 
 /// The machine, what a study is made of, what people see of it, and the owner that brings all together.
@@ -154,24 +285,67 @@ const XTASK: &[(&str, &[&str])] = &[
     ("test", &["deny", "fuzz", "quickstart", "tidy", "step"]),
 ];
 
+/// Pictures and arguments, then the parts of stages, then the stages.
+const QUICKSTART: &[(&str, &[&str])] = &[
+    ("picture", &[]),
+    ("arguments", &[]),
+    ("morphology", &[]),
+    ("features", &["picture"]),
+    ("perceptron", &["features"]),
+    ("data", &["features", "arguments", "picture"]),
+    ("denoise", &["data", "arguments", "picture"]),
+    ("train", &["data", "perceptron", "features", "arguments", "picture"]),
+    ("clean", &["morphology", "arguments", "picture"]),
+    ("survey", &["clean", "train", "denoise", "data", "arguments", "picture"]),
+];
+
+/// Volumes, then the stages, then tables of what the stages come to.
+const MICROCT: &[(&str, &[&str])] = &[
+    ("volume", &[]),
+    ("parts", &[]),
+    ("phantom", &["volume"]),
+    ("picture", &["phantom", "volume"]),
+    ("denoise", &["volume"]),
+    ("unet", &["parts", "volume"]),
+    ("reconstruct", &["parts", "volume"]),
+    ("table", &["reconstruct", "unet", "denoise", "volume"]),
+    ("measure", &["table", "volume"]),
+];
+
+/// Each target is a program of its own.
+const FUZZ: &[(&str, &[&str])] = &[
+    ("expressions_meaning", &[]),
+    ("expressions", &["expressions_meaning"]),
+    ("journal", &[]),
+    ("pipeline_file", &[]),
+    ("result_json", &[]),
+];
+
 /// Front pages name every module of their folder.
 const FRONT_PAGES: [&str; 3] = ["lib", "main", "mod"];
 
-/// The folder of the rivals: no file in it uses another.
-const RIVALS: &str = "crates/stagetune/src/strategy/rivals/";
+/// The room of the rivals: no file in it uses another.
+const RIVALS: [&str; 2] = ["strategy", "rivals"];
 
 /// The uses in one file that go against an arrow.
 pub fn check(source: &Source) -> Vec<String> {
-    if !source.path.ends_with(".rs") {
-        return Vec::new();
+    let module = |known: &Crate| source.path.strip_prefix(known.arrow.folder)?.strip_suffix(".rs");
+    let Some(module) = CRATES.iter().find_map(module) else { return Vec::new() };
+    let mut home: Vec<&str> = module.split('/').collect();
+    home.pop_if(|last| *last == "mod");
+    let paths = paths(&home, &source.text);
+    let mut findings: Vec<String> = arrows().flat_map(|arrow| against(arrow, source, &paths)).collect();
+    if source.path.starts_with(ENGINE_FOLDER) {
+        findings.extend(rivals_that_meet(source, &home, &paths));
+        findings.extend(strategies_by_name(source, &home, &paths));
     }
-    let mut findings: Vec<String> = ARROWS.iter().flat_map(|arrow| against(arrow, source)).collect();
-    findings.extend(rivals_that_meet(source));
+    // One use of several items of a module says so once.
+    findings.dedup();
     findings
 }
 
 /// The uses in one file that go against one arrow.
-fn against(arrow: &Arrow, source: &Source) -> Vec<String> {
+fn against(arrow: &Arrow, source: &Source, paths: &[Path<'_>]) -> Vec<String> {
     let Some(inside) = source.path.strip_prefix(arrow.folder) else { return Vec::new() };
     let module = inside.split('/').next().unwrap_or(inside).trim_end_matches(".rs");
     if FRONT_PAGES.contains(&module) {
@@ -183,31 +357,14 @@ fn against(arrow: &Arrow, source: &Source) -> Vec<String> {
             source.path, arrow.folder
         )];
     };
-    let is_against = |used: &String| used != module && !allowed.contains(&used.as_str());
-    used_modules(arrow, &source.text)
-        .into_iter()
-        .filter(|(_, used)| is_against(used))
-        .map(|(line, used)| {
-            format!("{}:{line}: `{module}` must not use `{used}`; the arrow allows {allowed:?}", source.path)
-        })
-        .collect()
-}
-
-/// The rivals that a rival uses.
-fn rivals_that_meet(source: &Source) -> Vec<String> {
-    let own = source.path.strip_prefix(RIVALS).filter(|file| *file != "mod.rs");
-    let Some(own) = own else { return Vec::new() };
-    let code = code_of(&source.text);
+    let of_front = |name: &str| arrow.names.iter().find(|(known, _)| *known == name).map(|(_, of)| *of);
     let mut findings = Vec::new();
-    for path in ["super::", "rivals::"] {
-        for (at, _) in code.match_indices(path) {
-            let head = leading_name(&code[at + path.len()..]);
-            if head.is_empty() || format!("{head}.rs") == own {
-                continue;
-            }
-            let line = code[..at].matches('\n').count() + 1;
+    for (line, name) in named_in(arrow.front, paths) {
+        let used = of_front(name).unwrap_or(name);
+        if used != FRONT && used != module && !allowed.contains(&used) {
             findings.push(format!(
-                "{}:{line}: a rival must not use `{head}`; what rivals share is in `parts`",
+                "{}:{line}: `{module}` must not use `{used}`; items are used from their module, \
+                 and the arrow allows {allowed:?}",
                 source.path
             ));
         }
@@ -215,73 +372,39 @@ fn rivals_that_meet(source: &Source) -> Vec<String> {
     findings
 }
 
-/// Every module that the code names through the root of the arrow or climbs to through `super::`, with the
-/// line.
-///
-/// At the root of a crate whatever is named counts: an item that the front page re-exports belongs to a
-/// module, and is to be used from there. The front page of an inner folder may re-export.
-fn used_modules(arrow: &Arrow, text: &str) -> Vec<(usize, String)> {
-    let code = code_of(text);
-    let is_module = |head: &str| arrow.modules.iter().any(|(name, _)| *name == head);
-    let counts = |head: &String| arrow.root == "crate::" || is_module(head);
-    let mut used = Vec::new();
-    for (at, _) in code.match_indices(arrow.root) {
-        let line = code[..at].matches('\n').count() + 1;
-        let rest = &code[at + arrow.root.len()..];
-        let heads = match rest.strip_prefix('{') {
-            Some(group) => group_heads(group),
-            None => vec![leading_name(rest)],
-        };
-        used.extend(heads.into_iter().filter(counts).map(|head| (line, head)));
-    }
-    for (at, _) in code.match_indices("super::") {
-        let head = leading_name(&code[at + "super::".len()..]);
-        if is_module(&head) {
-            used.push((code[..at].matches('\n').count() + 1, head));
-        }
-    }
-    used
+/// The rivals that a rival uses.
+fn rivals_that_meet(source: &Source, home: &[&str], paths: &[Path<'_>]) -> Vec<String> {
+    let Some([own, ..]) = home.strip_prefix(&RIVALS) else { return Vec::new() };
+    let others = named_in(&RIVALS, paths).filter(|(_, name)| name != own);
+    let finding = |(line, name)| {
+        format!("{}:{line}: a rival must not use `{name}`; what rivals share is in `parts`", source.path)
+    };
+    others.map(finding).collect()
 }
 
-/// The first names in `{a::b, c::{d, e}}`, given what follows the opening brace.
-fn group_heads(group: &str) -> Vec<String> {
-    let (mut heads, mut depth, mut at_head) = (Vec::new(), 0usize, true);
-    for (at, c) in group.char_indices() {
-        match c {
-            '{' => depth += 1,
-            '}' if depth == 0 => break,
-            '}' => depth -= 1,
-            ',' if depth == 0 => at_head = true,
-            c if at_head && !c.is_whitespace() => {
-                heads.push(leading_name(&group[at..]));
-                at_head = false;
-            }
-            _ => {}
-        }
-    }
-    heads
+/// What a folder names of `strategy` that it should not know.
+fn strategies_by_name(source: &Source, home: &[&str], paths: &[Path<'_>]) -> Vec<String> {
+    let Some((folder, allowed)) = OF_STRATEGY.iter().find(|(folder, _)| home.first() == Some(folder)) else {
+        return Vec::new();
+    };
+    let others = named_in(&["strategy"], paths).filter(|(_, name)| !allowed.contains(name));
+    let finding = |(line, name)| {
+        format!(
+            "{}:{line}: `{folder}` must not name `{name}` of `strategy`; it may name {allowed:?}",
+            source.path
+        )
+    };
+    others.map(finding).collect()
 }
 
-fn leading_name(text: &str) -> String {
-    text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
-}
-
-/// The code of a file without comments and strings, which may name any module; lines are kept so that numbers
-/// stay right.
-fn code_of(text: &str) -> String {
-    text.lines().map(code_of_line).collect::<Vec<_>>().join("\n")
-}
-
-fn code_of_line(line: &str) -> String {
-    let line = line.split_once("//").map_or(line, |(code, _)| code);
-    let (mut code, mut in_string, mut escaped) = (String::new(), false, false);
-    for c in line.chars() {
-        if c == '"' && !escaped {
-            in_string = !in_string;
-        } else if !in_string {
-            code.push(c);
-        }
-        escaped = c == '\\' && !escaped;
-    }
-    code
+/// The names that paths have behind that of a front page, each with its line; `*` where all of it is
+/// taken.
+fn named_in<'a>(
+    front: &'static [&'static str],
+    paths: &'a [Path<'_>],
+) -> impl Iterator<Item = (usize, &'a str)> {
+    paths.iter().filter_map(move |path| {
+        let behind = path.names.strip_prefix(front)?;
+        Some((path.line, behind.first().copied().unwrap_or("*")))
+    })
 }

@@ -56,23 +56,32 @@ pub fn check(sources: &[Source]) -> Vec<String> {
 }
 
 /// The dependencies of a manifest, each with its release unless it is that of the workspace or has none.
-fn dependencies(manifest: &str) -> Vec<(String, Option<String>)> {
-    let mut found = Vec::new();
-    let mut inside = false;
+pub fn dependencies(manifest: &str) -> Vec<(String, Option<String>)> {
+    let mut found: Vec<(String, Option<String>)> = Vec::new();
+    // In a section of all dependencies, or in that of the last one found.
+    let (mut of_all, mut of_one) = (false, false);
     for line in manifest.lines().map(str::trim) {
         if let Some(section) = line.strip_prefix('[') {
-            inside = section.trim_end_matches(']').ends_with("dependencies");
+            let section = section.split(']').next().unwrap_or(section);
+            of_all = section.ends_with("dependencies");
+            let one = section.rsplit_once('.').filter(|(all, _)| all.ends_with("dependencies"));
+            of_one = one.is_some();
+            found.extend(one.map(|(_, name)| (name.trim_matches('"').to_owned(), None)));
             continue;
         }
-        let Some((key, value)) = line.split_once('=').filter(|_| inside && !line.starts_with('#')) else {
-            continue;
-        };
-        let name = key.trim().split('.').next().unwrap_or_default();
-        let value = value.trim();
-        let in_table = value.starts_with('{');
-        let quoted = if in_table { value.split_once("version =").map(|(_, rest)| rest) } else { Some(value) };
-        let release = quoted.and_then(|text| text.split('"').nth(1)).filter(|_| !key.contains('.'));
-        found.push((name.to_owned(), release.map(str::to_owned)));
+        let Some((key, value)) = line.split_once('=').filter(|_| !line.starts_with('#')) else { continue };
+        let (key, value) = (key.trim(), value.trim());
+        if of_all {
+            let name = key.split('.').next().unwrap_or_default().trim_matches('"');
+            let in_table = value.starts_with('{');
+            let quoted =
+                if in_table { value.split_once("version =").map(|(_, rest)| rest) } else { Some(value) };
+            let release = quoted.and_then(|text| text.split('"').nth(1)).filter(|_| !key.contains('.'));
+            found.push((name.to_owned(), release.map(str::to_owned)));
+        } else if of_one && key == "version" {
+            let release = value.split('"').nth(1).map(str::to_owned);
+            found.last_mut().into_iter().for_each(|last| last.1.clone_from(&release));
+        }
     }
     found
 }

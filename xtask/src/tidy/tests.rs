@@ -1,6 +1,6 @@
 //! Tests of the tidy check, on sources made up here.
 
-use super::arrow::ARROWS;
+use super::arrow::arrows;
 use super::{Source, check};
 
 fn source(path: &str, text: &str) -> Source {
@@ -61,6 +61,9 @@ fn a_use_against_the_arrow_is_found_however_it_is_written() {
         "fn f() { crate::surrogate::fit() }",
         "use super::super::surrogate::Hyper;",
         "pub(crate) use crate::surrogate;",
+        "use crate::{numeric::{f}, surrogate::{a::{b}, c}};",
+        "use crate::surrogate as numeric;",
+        "let text = \"//\"; crate::surrogate::fit();",
     ] {
         let found = space(code);
         assert!(found.len() == 1 && found[0].contains("must not use `surrogate`"), "{code}: {found:?}");
@@ -73,6 +76,8 @@ fn a_use_against_the_arrow_is_found_however_it_is_written() {
         "/// See [`crate::surrogate`].",
         "let x = 1; // crate::surrogate reads it.",
         "use crate::{numeric::{surrogate_free, g}};",
+        "pub(in crate::surrogate) fn f() {}",
+        "let text = \"\n crate::surrogate \";",
     ] {
         assert!(space(code).is_empty(), "{code}: {:?}", space(code));
     }
@@ -81,8 +86,16 @@ fn a_use_against_the_arrow_is_found_however_it_is_written() {
 #[test]
 fn a_module_of_any_crate_that_is_not_on_its_arrow_is_found() {
     assert_finds("crates/stagetune/src/dream/mod.rs", "//! Why.\n", "not on the arrow");
-    for folder in ["crates/stagetune-pipeline", "crates/stagetune-cli", "crates/stagetune-lab", "xtask"] {
-        assert_finds(&format!("{folder}/src/dream.rs"), "//! Why.\n", "not on the arrow");
+    for folder in [
+        "crates/stagetune-pipeline/src",
+        "crates/stagetune-cli/src",
+        "crates/stagetune-lab/src",
+        "examples/quickstart/src",
+        "examples/microct/src",
+        "xtask/src",
+        "fuzz/targets",
+    ] {
+        assert_finds(&format!("{folder}/dream.rs"), "//! Why.\n", "not on the arrow");
     }
 }
 
@@ -93,11 +106,18 @@ fn every_crate_has_an_arrow_that_is_held() {
         ("crates/stagetune-cli/src/report/a.rs", "use crate::commands;", "`report` must not use `commands`"),
         ("crates/stagetune-lab/src/peers/a.rs", "use crate::experiment::plan;", "must not use `experiment`"),
         ("xtask/src/step.rs", "use crate::{tidy, step};", "`step` must not use `tidy`"),
+        ("examples/quickstart/src/picture.rs", "use crate::train::f;", "`picture` must not use `train`"),
+        ("examples/quickstart/src/picture.rs", "use super::survey;", "`picture` must not use `survey`"),
+        ("examples/microct/src/volume.rs", "use crate::unet::CROPS;", "`volume` must not use `unet`"),
+        ("examples/microct/src/unet/net.rs", "use crate::{table::{Grid}};", "`unet` must not use `table`"),
+        ("fuzz/targets/journal.rs", "use crate::expressions::f;", "must not use `expressions`"),
     ] {
         assert_finds(path, &format!("//! Why.\n{code}\n"), what);
     }
     let code = "//! Why.\nlet text = \"crate::cache and super::cache\";\n";
     assert!(findings("crates/stagetune-pipeline/src/disk.rs", code).is_empty(), "strings use nothing");
+    let code = "//! Why.\nuse crate::{Failure, arguments::Arguments};\nmod tests { use super::*; }\n";
+    assert!(findings("examples/quickstart/src/data.rs", code).is_empty());
 }
 
 #[test]
@@ -116,6 +136,17 @@ fn the_rooms_of_the_strategies_have_an_arrow() {
         ("auto/a.rs", "use crate::strategy::{View, lambo::Alpha};", "`auto` must not use `lambo`"),
         ("rivals/a.rs", "use super::b::helper;", "a rival must not use `b`"),
         ("rivals/a.rs", "use crate::strategy::rivals::b::helper;", "a rival must not use `b`"),
+        ("rivals/carbo.rs", "use crate::strategy::GpUcb;", "`rivals` must not use `GpUcb`"),
+        ("rivals/carbo.rs", "use crate::strategy::{View, Auto};", "`rivals` must not use `Auto`"),
+        ("rivals/carbo.rs", "use crate::strategy::Lambo;", "`rivals` must not use `lambo`"),
+        ("rivals/carbo.rs", "use crate::{strategy::{auto::Auto}};", "`rivals` must not use `auto`"),
+        ("rivals/carbo.rs", "use super::{GpUcb};", "a rival must not use `GpUcb`"),
+        ("rivals/carbo.rs", "use super::*;", "a rival must not use `*`"),
+        ("rivals/carbo.rs", "use crate::strategy::rivals;", "a rival must not use `*`"),
+        ("rivals/carbo.rs", "mod tests { use super::super::gp_ucb; }", "a rival must not use `gp_ucb`"),
+        ("rivals/carbo.rs", "use crate::strategy as all;", "`rivals` must not use `*`"),
+        ("parts/a.rs", "use super::super::{Design, GpEi};", "`parts` must not use `GpEi`"),
+        ("past.rs", "use super::View;", "`past` must not use `view`"),
         ("dream.rs", "", "not on the arrow"),
     ] {
         let found = strategy(file, code);
@@ -132,6 +163,61 @@ fn the_rooms_of_the_strategies_have_an_arrow() {
 }
 
 #[test]
+fn other_folders_of_the_engine_name_no_strategy() {
+    let engine = |folder: &str, code: &str| {
+        let map = source("ARCHITECTURE.md", "`forecast/` `study/`");
+        let path = format!("crates/stagetune/src/{folder}/a.rs");
+        check(&[map, source(&path, &format!("//! Why.\n{code}\n"))])
+    };
+    for (code, what) in [
+        ("use crate::strategy::auto::Auto;", "`auto`"),
+        ("use crate::strategy::Auto;", "`Auto`"),
+        ("use crate::strategy::{View, GpUcb};", "`GpUcb`"),
+        ("use crate::{strategy::{auto::Auto}};", "`auto`"),
+        ("use crate::{numeric::f, strategy::{View, parts::{wide}, rivals::{carbo::{Carbo}}}};", "`rivals`"),
+        ("use super::super::strategy::lambo;", "`lambo`"),
+        ("use crate::strategy;", "`*`"),
+        ("use crate::strategy::*;", "`*`"),
+        ("use crate::strategy::{self, View};", "`*`"),
+        ("fn f() { crate::strategy::Random::new() }", "`Random`"),
+    ] {
+        for folder in ["forecast", "study"] {
+            let found = engine(folder, code);
+            let what = format!("`{folder}` must not name {what} of `strategy`");
+            assert!(found.len() == 1 && found[0].contains(&what), "{folder}, {code}: {found:?}");
+        }
+    }
+    let by_name = "use crate::strategy::{by_name, Strategy};";
+    assert_eq!(engine("forecast", by_name).len(), 2);
+    for (folder, code) in [
+        ("study", by_name),
+        ("forecast", "use crate::strategy::parts::{model::Model, wide};"),
+        ("forecast", "use crate::strategy::{ModelOptions, StrategyError, View};"),
+    ] {
+        assert!(engine(folder, code).is_empty(), "{folder}, {code}: {:?}", engine(folder, code));
+    }
+}
+
+#[test]
+fn a_crate_without_a_table_and_a_dependency_against_it_are_found() {
+    let manifest = |path: &str, text: &str| {
+        let map = source("ARCHITECTURE.md", "`crates/dream/` `crates/stagetune-cli/`");
+        check(&[map, source(path, text)])
+    };
+    let found = manifest("crates/dream/Cargo.toml", "[package]\nname = \"dream\"\n");
+    assert!(
+        found.len() == 1 && found[0].contains("crate `dream` in crates/dream/ has no table"),
+        "{found:?}"
+    );
+    for section in ["dependencies", "dev-dependencies"] {
+        let text = format!("name = \"stagetune-cli\"\n[{section}]\nstagetune-lab.workspace = true\n");
+        let found = manifest("crates/stagetune-cli/Cargo.toml", &text);
+        let what = "`stagetune-cli` must not depend on `stagetune-lab`";
+        assert!(found.len() == 1 && found[0].contains(what), "{found:?}");
+    }
+}
+
+#[test]
 fn the_front_page_may_name_every_module() {
     assert!(
         findings("crates/stagetune/src/lib.rs", "//! Why.\npub use crate::surrogate::Hyper;\n").is_empty()
@@ -140,7 +226,7 @@ fn the_front_page_may_name_every_module() {
 
 #[test]
 fn the_arrow_goes_one_way() {
-    for arrow in ARROWS {
+    for arrow in arrows() {
         for (i, (name, allowed)) in arrow.modules.iter().enumerate() {
             let above: Vec<_> = arrow.modules[..i].iter().map(|(name, _)| *name).collect();
             let goes_up = allowed.iter().all(|used| above.contains(used));
@@ -154,7 +240,7 @@ fn folders_and_crates_that_are_not_on_the_map_are_found() {
     let sources = |map: &str| {
         check(&[
             source("ARCHITECTURE.md", map),
-            source("crates/stagetune/Cargo.toml", ""),
+            source("crates/stagetune/Cargo.toml", "name = \"stagetune\"\n"),
             source("crates/stagetune/src/space/mod.rs", "//! Why.\n"),
             source("crates/stagetune/src/space/batch/tests.rs", "//! Why.\n"),
         ])

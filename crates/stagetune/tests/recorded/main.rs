@@ -12,6 +12,7 @@ mod log;
 mod scenarios;
 
 use scenarios::Scenario;
+use stagetune::strategy::NAMES;
 
 #[test]
 fn every_strategy_proposes_what_was_recorded() {
@@ -23,6 +24,17 @@ fn every_strategy_proposes_what_was_recorded() {
         compared += compare::check(&scenario, &log::Log::read(scenario.name));
     }
     assert!(compared > 3_000, "only {compared} proposals were compared");
+}
+
+#[test]
+fn every_strategy_has_a_recorded_log_on_six_spaces() {
+    let logs: Vec<log::Log> = scenarios::all().iter().map(|scenario| log::Log::read(scenario.name)).collect();
+    let asks = |run: &log::Run| run.steps.iter().any(|step| matches!(step, log::Step::Asked(_)));
+    for name in NAMES {
+        let has = |log: &&log::Log| log.runs.iter().any(|run| run.strategy == name && asks(run));
+        let spaces = logs.iter().filter(has).count();
+        assert!(spaces >= 6, "`{name}` is in {spaces} logs; record it with RECORD=1 on at least 6 spaces");
+    }
 }
 
 #[test]
