@@ -47,7 +47,8 @@ impl Item {
                 format!("run --release -p stagetune-lab -- run {}", plans.join(" "))
             }
             How::Tournament(prefix) => {
-                format!("run --release -p stagetune-lab -- run {}", tournament(prefix).join(" "))
+                let plans = tournament(prefix).join(" ");
+                format!("run --release -p stagetune-lab -- run --part whole {plans}")
             }
             How::Cargo(line) => line.to_owned(),
         };

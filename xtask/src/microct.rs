@@ -85,6 +85,9 @@ fn commands(target: &Path, task: Task, date: &str) -> Vec<Command> {
                 table.arg(target.join(format!("microct/rows-{stages}")));
                 all.push(table);
             }
+            let tables = "experiments/tables/microct-2 experiments/tables/microct-3";
+            let pack = format!("run --release --package stagetune-lab -- pack {tables}");
+            all.push(step::cargo(&pack.split(' ').collect::<Vec<&str>>()));
         }
     }
     all
@@ -113,6 +116,7 @@ mod tests {
         assert!(lines[2].contains("--stages 2") && lines[2].ends_with("--rows target/microct/rows-2"));
         assert!(lines[3].contains("--stages 3") && lines[3].ends_with("--rows target/microct/rows-3"));
         assert!(lines[3].contains("--out experiments/tables/microct-3 --date 2026-11-16"));
+        assert!(lines[4].ends_with("pack experiments/tables/microct-2 experiments/tables/microct-3"));
     }
 
     #[test]

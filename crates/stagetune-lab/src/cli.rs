@@ -1,9 +1,11 @@
 //! The command line of `stagetune-lab`: what can be asked for, and who answers.
 
+use crate::experiment::raw::place;
 use crate::experiment::summary::Summary;
 use crate::experiment::{
-    best_of, compare, games, halves, outcome, run as experiment_run, switching, tournament,
+    best_of, compare, games, halves, outcome, output, run as experiment_run, switching, tournament,
 };
+use crate::problems::table;
 use crate::write::write_out;
 use crate::{evidence, reference, suggest};
 use anyhow::{Context, Result};
@@ -27,9 +29,9 @@ enum Command {
     /// What changed from one summary to another, strategy by strategy, with 95% intervals.
     #[command(after_help = COMPARE_HELP)]
     Compare {
-        /// The summary to compare with: a summary.json, its folder or its plan.
+        /// The results to compare with: a plan that was run, its folder, a part of it, or a summary.json.
         a: PathBuf,
-        /// The summary that is compared.
+        /// The results that are compared.
         b: PathBuf,
         /// A strategy of A and another of B, separated by a comma, instead of those that both have; A and B may be the same file.
         #[arg(long, value_delimiter = ',', value_name = "OF_A,OF_B")]
@@ -41,8 +43,8 @@ enum Command {
     /// Average rank and geometric mean of cost ratios over several experiments, with 95% intervals.
     #[command(after_help = TOURNAMENT_HELP)]
     Tournament {
-        /// Experiments: plans that were run, their folders or their summary.json files.
-        #[arg(required = true, value_name = "PLAN|FOLDER|SUMMARY")]
+        /// Experiments: plans that were run, their folders, parts of these or summary.json files.
+        #[arg(required = true, value_name = "PLAN|FOLDER|PART|SUMMARY")]
         experiments: Vec<PathBuf>,
         /// Labels of those who take part, separated by commas; all by default.
         #[arg(long, value_delimiter = ',')]
@@ -63,8 +65,8 @@ enum Command {
     /// One strategy beside the best of several rivals: what getting within 5% of the optimum costs, problem by problem and over all.
     #[command(after_help = BEST_OF_HELP)]
     BestOf {
-        /// Experiments: plans that were run, their folders or their summary.json files; those of the same rules count as one.
-        #[arg(required = true, value_name = "PLAN|FOLDER|SUMMARY")]
+        /// Experiments: plans that were run, their folders, parts of these or summary.json files; those of the same rules count as one.
+        #[arg(required = true, value_name = "PLAN|FOLDER|PART|SUMMARY")]
         experiments: Vec<PathBuf>,
         /// The strategy.
         #[arg(long, default_value = "auto")]
@@ -79,12 +81,41 @@ enum Command {
     /// The numbers of experiments as tables in Markdown.
     #[command(after_help = TABLE_HELP)]
     Table {
-        /// Experiments: plans that were run, their folders or their summary.json files.
-        #[arg(required = true, value_name = "PLAN|FOLDER|SUMMARY")]
+        /// Experiments: plans that were run, their folders, parts of these or summary.json files.
+        #[arg(required = true, value_name = "PLAN|FOLDER|PART|SUMMARY")]
         experiments: Vec<PathBuf>,
         /// Labels to show, separated by commas, in this order; all by default, best first.
         #[arg(long, value_delimiter = ',')]
         strategies: Option<Vec<String>>,
+    },
+    /// The results in folders, as paths that the other commands take: of a folder with parts, each part.
+    #[command(after_help = PARTS_HELP)]
+    Parts {
+        /// Folders with a runs.jsonl.zst.
+        #[arg(required = true, value_name = "FOLDER")]
+        folders: Vec<PathBuf>,
+        /// Parts of these names, separated by commas; all by default.
+        #[arg(long, value_delimiter = ',')]
+        only: Option<Vec<String>>,
+        /// Print digests of the summary and of the steps beside each.
+        #[arg(long)]
+        digests: bool,
+    },
+    /// Write summary.json and steps.csv of raw results.
+    #[command(after_help = UNPACK_HELP)]
+    Unpack {
+        /// Results: a plan that was run, its folder, or a part of it.
+        #[arg(value_name = "PLAN|FOLDER|PART")]
+        results: PathBuf,
+        /// Folder for the files.
+        #[arg(long)]
+        out: PathBuf,
+    },
+    /// Compress tables: f1.u16.zst takes the place of f1.u16.
+    Pack {
+        /// Folders with table.json and f1.u16.
+        #[arg(required = true, value_name = "TABLE")]
+        tables: Vec<PathBuf>,
     },
     /// Write the plans of the switching-cost protocol: seven functions, d = 2 to 4, switching costs 1 to 31.
     #[command(after_help = SWITCHING_HELP)]
@@ -119,7 +150,7 @@ const RUN_HELP: &str = "\
 A plan is a TOML file:
   title = \"Panel A\"             of the figure
   problem = \"hartmann6\"         a function and its dimension; ackley8@7 is shifted by seed 7, gp4@7 is draw 7 of a Gaussian process
-  table = \"../tables/microct-2\"  instead of a problem: a folder with table.json and f1.u16, beside this file; its modules and seconds are
+  table = \"../tables/microct-2\"  instead of a problem: a folder with table.json and f1.u16 or f1.u16.zst, beside this file; its modules and seconds are
                                 the default of split and costs, and noise is 0 unless given
   split = [3, 3]                variables of each module
   costs = [10, 1]               what each module costs
@@ -155,14 +186,18 @@ lambo-abandon and lambo-small-start are lambo with one ingredient put back or ex
 
 Run k of every strategy has the same starting points and the same noise. A run ends with the trial that brings its cost to the budget.
 
+A file may hold several plans, each a [[plan]] with a name = \"…\"; the results of each go into a folder of its name.
+
 Written into the plan's folder or --out:
+  runs.jsonl.zst  a line for each run, compressed: what every other command reads; with --part one of several parts, and all other files go
+                  into a folder of the part's name
   curves.csv    cost, value, regret and movement regret of every trial; the same for any number of threads but for ask_seconds
   steps.csv     the rows of curves.csv at which the best value improved, and the last of each run
   points.csv    every point that was tried, and the value that was seen
   summary.json  cost to regrets of 0.10, 0.05 and 0.02, final regret and more, with 95% intervals; over a table also the hours to a score
                 within 5% of the best, with and without the starting points
   figure.svg, figure.png
-  runs/         a file for each finished run; runs that are there are not made again
+  runs/         a file for each finished run, with all its events; runs that are there are not made again
 
 Exit code: 0 done, 2 something failed; finished runs are kept.
 
@@ -197,7 +232,7 @@ a run that does not get there counts as the budget. The best rival is chosen aft
 runs in common are left out.
 
 Example:
-  stagetune-lab best-of experiments/auto/report-*/ experiments/panel-?/ --rivals gp-ei,eipu,random";
+  stagetune-lab best-of $(stagetune-lab parts experiments/auto/report-* --only auto,rivals) experiments/panel-? --rivals gp-ei,eipu,random";
 
 const TABLE_HELP: &str = "\
 Costs are medians over runs in full runs of the pipeline, starting points included; a run that does not get there counts as the budget, and the
@@ -207,6 +242,21 @@ to a score within 5% of the best, minutes where the budget is less than two hour
 Examples:
   stagetune-lab table experiments/panel-a
   stagetune-lab table experiments/panel-?/ --strategies gp-ei,lambo,lambo-nested";
+
+const PARTS_HELP: &str = "\
+A folder with the runs of several occasions under one plan has one runs.jsonl.zst with a part for each, written with `run --part`.
+A part is named like a folder in it, which need not be there: experiments/auto/report-gp4-1/rivals.
+
+Examples:
+  stagetune-lab parts experiments/auto/report-gp4-1
+  stagetune-lab best-of $(stagetune-lab parts experiments/auto/report-cache-* --only auto,rivals) --rivals gp-ei,eipu";
+
+const UNPACK_HELP: &str = "\
+steps.csv is left out where runs ended at a regret (`until`), whose curves were not kept.
+
+Examples:
+  stagetune-lab unpack experiments/panel-a --out target/panel-a
+  stagetune-lab unpack experiments/auto/report-gp4-1/auto --out target/gp4-1";
 
 const SWITCHING_HELP: &str = "\
 A trial costs 1, and c_sw more if one of the first d/2 variables changed; the budget is 10 d (c_sw + 1).
@@ -293,6 +343,21 @@ pub fn run(cli: Cli) -> Result<ExitCode> {
                     outcome::markdown(&Summary::read(path)?, strategies.as_deref())?
                 ))?;
             }
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Parts { folders, only, digests } => {
+            for (path, results) in place::parts(&folders, only.as_deref())? {
+                let digest = if digests { format!(" {}", output::digest(&results)?) } else { String::new() };
+                write_out(format_args!("{}{digest}\n", path.display()))?;
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Unpack { results, out } => {
+            output::unpack(&place::raw(&results)?, &out)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Pack { tables } => {
+            tables.iter().try_for_each(|folder| table::pack(folder))?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Peers(options) => {

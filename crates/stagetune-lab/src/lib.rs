@@ -3,6 +3,7 @@
 //! - [`coarse`]: variables that are choices and metrics that move in steps.
 //! - [`evidence`]: slow runs that back what is claimed of the engine.
 //! - [`experiment`]: strategies on one problem under the same rules: plans, runs, curves, figures, comparisons.
+//! - [`packed`]: compressed files.
 //! - [`peers`]: optimisers from outside, which play on the same problems and take part in the figures.
 //! - [`problems`]: test functions with exactly known minima, plain or shifted by a seeded offset.
 //! - [`provenance`]: how a file of results came about.
@@ -17,6 +18,7 @@ mod clock;
 pub mod coarse;
 pub mod evidence;
 pub mod experiment;
+pub mod packed;
 pub mod peers;
 pub mod problems;
 pub mod provenance;

@@ -261,16 +261,17 @@ const COMMAND: &[(&str, &[&str])] = &[
 const LABORATORY: &[(&str, &[&str])] = &[
     ("write", &[]),
     ("clock", &[]),
-    ("problems", &[]),
+    ("packed", &[]),
+    ("problems", &["packed", "write"]),
     ("suggest", &[]),
     ("provenance", &["clock"]),
     ("reference", &["problems"]),
     ("coarse", &["problems"]),
     ("simulate", &["coarse", "problems"]),
-    ("peers", &["simulate", "write"]),
-    ("experiment", &["peers", "simulate", "coarse", "problems", "provenance", "write"]),
+    ("peers", &["simulate", "packed", "write"]),
+    ("experiment", &["peers", "simulate", "coarse", "problems", "provenance", "packed", "write"]),
     ("evidence", &["simulate", "suggest", "provenance", "write"]),
-    ("cli", &["evidence", "experiment", "reference", "suggest", "write"]),
+    ("cli", &["evidence", "experiment", "reference", "suggest", "problems", "write"]),
 ];
 
 const XTASK: &[(&str, &[&str])] = &[

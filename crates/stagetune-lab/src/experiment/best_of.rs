@@ -95,7 +95,10 @@ pub fn best_of(summaries: &[Summary], strategy: &str, rivals: &[String]) -> Resu
     for rival in rivals {
         ensure!(rival != strategy, "{strategy} is no rival of itself; leave it out of --rivals");
         let known = merged.iter().any(|(_, strategies)| strategies.contains_key(rival.as_str()));
-        ensure!(known, "no experiment has a strategy {rival}; see its summary.json");
+        ensure!(
+            known,
+            "no experiment has a strategy {rival}; `stagetune-lab table` lists those that there are"
+        );
     }
     // By problem, then by rival.
     let mut beside: Vec<Vec<Beside>> = Vec::new();
@@ -122,7 +125,7 @@ pub fn best_of(summaries: &[Summary], strategy: &str, rivals: &[String]) -> Resu
     let problems: Vec<Beside> = beside.into_iter().filter_map(cheapest).collect();
     ensure!(
         !problems.is_empty(),
-        "no experiment has `{strategy}` and one of the rivals with {FEWEST} runs in common; see their summary.json"
+        "no experiment has `{strategy}` and one of the rivals with {FEWEST} runs in common; `stagetune-lab table` lists what there is"
     );
     let everything: Vec<&Beside> = problems.iter().collect();
     let worse = problems.iter().filter(|problem| problem.ratio.ci95[0] > MARGIN);

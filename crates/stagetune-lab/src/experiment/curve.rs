@@ -15,7 +15,7 @@ use stagetune::strategy::Source;
 use stagetune::study::MovementRegret;
 
 /// The minimum of every problem in its normalised range.
-const OPTIMUM: f64 = 0.0;
+pub const OPTIMUM: f64 = 0.0;
 
 /// A run as numbers.
 #[derive(Clone, Debug)]

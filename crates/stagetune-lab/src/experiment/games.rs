@@ -4,7 +4,7 @@ use super::plan::Plan;
 use super::record::seeds;
 use super::run::in_threads;
 use crate::peers::NAMES;
-use crate::peers::transcript::{Game, Transcript};
+use crate::peers::transcript::{Game, Games, Transcript};
 use crate::simulate::normal;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
@@ -62,7 +62,8 @@ pub fn play(options: &Options) -> Result<()> {
     let mut missing = Vec::new();
     for (plan, game, trials) in games {
         // One that was too short is played again: how a peer goes on depends on its whole game.
-        if Transcript::load(&options.out, &game)?.is_none_or(|played| played.trials() < trials) {
+        let before = Games::open(&options.out, &game.problem)?.load(&game)?;
+        if before.is_none_or(|played| played.trials() < trials) {
             missing.push((plan, game, trials));
         }
     }
@@ -75,6 +76,9 @@ pub fn play(options: &Options) -> Result<()> {
             .with_context(|| format!("game {} of {} on {}", game.sim, game.peer, game.problem))?
             .save(&options.out)
     })?;
+    for plan in &plans {
+        Games::open(&options.out, plan.pipeline.problem.name())?.fold()?;
+    }
     eprintln!("{}: {all} games, {} of them played now", options.out.display(), played.len());
     Ok(())
 }

@@ -1,14 +1,18 @@
 //! The files that an experiment leaves behind.
 
-use super::curve::Curve;
+use super::curve::{Curve, OPTIMUM, Row};
 use super::figure::{self, Letters};
 use super::plan::Plan;
+use super::raw::place::SUMMARY;
+use super::raw::{self, ASK_DIGITS, Results};
 use super::record::Record;
 use super::store::Store;
 use super::summary::Summary;
-use anyhow::Result;
+use crate::write::write_whole;
+use anyhow::{Context, Result};
 use stagetune::strategy::Source;
 use std::fmt::Write;
+use std::path::Path;
 
 /// The columns of `curves.csv`.
 pub const COLUMNS: &str =
@@ -21,37 +25,83 @@ pub fn write(plan: &Plan, store: &Store, records: &[Record]) -> Result<()> {
     let mut records: Vec<&Record> = records.iter().collect();
     records.sort_by_key(order);
     let curves = records.iter().map(|record| Curve::of(plan, record)).collect::<Result<Vec<Curve>>>()?;
-    let summary = Summary::of(plan, &curves)?;
-    store.write("summary.json", format!("{}\n", serde_json::to_string_pretty(&summary)?).as_bytes())?;
+    let results = Results::of(plan, &curves, store.part())?;
+    // Before the files for people: with it nothing is lost.
+    raw::file::put(&store.raw(), results.clone())?;
+    unpack(&results, store.folder())?;
     if plan.until.is_some() {
         // Curves of runs that end at different costs would mislead.
         return Ok(());
     }
     store.write("points.csv", points(plan, &records)?.as_bytes())?;
-    store.write("curves.csv", table(plan, &curves, |_, _| true)?.as_bytes())?;
-    // What the curves of regret need, in a twentieth of the space.
-    let step = |curve: &Curve, i: usize| {
-        let better = |before: usize| curve.rows[before].best > curve.rows[i].best;
-        i.checked_sub(1).is_none_or(better) || i + 1 == curve.rows.len()
-    };
-    store.write("steps.csv", table(plan, &curves, step)?.as_bytes())?;
+    store.write("curves.csv", table(plan, &curves).as_bytes())?;
     store.write("figure.png", &figure::png(&figure::draw(plan, &curves, Letters::Outlines)?)?)?;
     store.write("figure.svg", figure::draw(plan, &curves, Letters::Text)?.as_bytes())
 }
 
+/// Writes what raw results hold for people: `summary.json`, and `steps.csv` where its rows were kept.
+pub fn unpack(results: &Results, folder: &Path) -> Result<()> {
+    let summary = Summary::of(results)?;
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let text = format!("{}\n", serde_json::to_string_pretty(&summary)?);
+    write_whole(&folder.join(SUMMARY), text.as_bytes())?;
+    match steps(results) {
+        Some(text) => write_whole(&folder.join("steps.csv"), text.as_bytes()),
+        None => Ok(()),
+    }
+}
+
+/// Sixteen digits for the summary and sixteen for the steps, `-` where none were kept: equal for equal numbers, to the last bit.
+pub fn digest(results: &Results) -> Result<String> {
+    let short = |text: &str| blake3::hash(text.as_bytes()).to_hex().chars().take(16).collect::<String>();
+    let summary = short(&serde_json::to_string(&Summary::of(results)?)?);
+    Ok(format!("{summary} {}", steps(results).map_or("-".to_owned(), |text| short(&text))))
+}
+
+/// `steps.csv`: what the curves of regret need, in a twentieth of the space; its columns are those of `curves.csv`.
+pub fn steps(results: &Results) -> Option<String> {
+    let problem = &results.about.problem;
+    let mut text = format!("{COLUMNS}\n");
+    for competitor in &results.competitors {
+        for run in &competitor.runs {
+            let steps = run.steps.as_ref()?;
+            let mut best = f64::INFINITY;
+            for (i, value) in steps.value.iter().copied().enumerate() {
+                best = best.min(value);
+                let row = Row {
+                    cost: steps.cost[i],
+                    value,
+                    best,
+                    regret: best - OPTIMUM,
+                    movement_regret: steps.movement_regret[i],
+                    first_changed_module: steps.first_changed_module[i],
+                    ask_seconds: steps.ask_seconds[i],
+                };
+                let who = (problem.as_str(), competitor.label.as_str(), run.sim);
+                line(&mut text, who, steps.iteration[i], &row);
+            }
+        }
+    }
+    Some(text)
+}
+
 /// Rows of `curves.csv`; numbers have as many digits as it takes to read them back exactly.
-fn table(plan: &Plan, curves: &[Curve], keep: impl Fn(&Curve, usize) -> bool) -> Result<String> {
+fn table(plan: &Plan, curves: &[Curve]) -> String {
     let problem = plan.pipeline.problem.name();
     let mut text = format!("{COLUMNS}\n");
     for curve in curves {
-        for (i, row) in curve.rows.iter().enumerate().filter(|(i, _)| keep(curve, *i)) {
-            let (strategy, sim, iteration) = (&curve.strategy, curve.sim, i + 1);
-            write!(text, "{problem},{strategy},{sim},{iteration},{},{},{},", row.cost, row.value, row.best)?;
-            let (regret, movement, first) = (row.regret, row.movement_regret, row.first_changed_module);
-            writeln!(text, "{regret},{movement},{first},{:.6}", row.ask_seconds)?;
+        for (iteration, row) in (1..).zip(&curve.rows) {
+            line(&mut text, (problem, &curve.strategy, curve.sim), iteration, row);
         }
     }
-    Ok(text)
+    text
+}
+
+fn line(text: &mut String, (problem, strategy, sim): (&str, &str, usize), iteration: usize, row: &Row) {
+    let Row { cost, value, best, regret, movement_regret, first_changed_module, ask_seconds } = row;
+    // Writing into a string does not fail.
+    let _ = write!(text, "{problem},{strategy},{sim},{iteration},{cost},{value},{best},{regret},");
+    let _ = writeln!(text, "{movement_regret},{first_changed_module},{ask_seconds:.ASK_DIGITS$}");
 }
 
 /// `points.csv`: what was tried and what was seen, noise included; enough to work out every other number.

@@ -1,13 +1,14 @@
 //! The plan of an experiment: what a TOML file says, and what it means once checked.
 
 mod file;
+mod list;
 mod subject;
 
 use self::file::{CostModelName, PlanFile, RowFile, StartFile};
 use super::start::{self, Start};
 use super::summary::{THRESHOLDS, WITHIN, WITHIN_PERCENT};
 use crate::peers;
-use crate::peers::transcript::{Game, Transcript};
+use crate::peers::transcript::{Game, Games, Transcript};
 use crate::simulate::Pipeline;
 use serde_json::{Value, json};
 use stagetune::space::CostModel;
@@ -15,6 +16,8 @@ use stagetune::strategy::Design;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
+
+pub use list::Listed;
 
 /// A plan that can be run.
 #[derive(Debug)]
@@ -95,20 +98,23 @@ const MOST: usize = 100_000;
 impl Plan {
     /// Reads and checks a file.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
-        use anyhow::Context;
-        let text = std::fs::read_to_string(path).with_context(|| {
-            format!("cannot read the plan {}; give the path of a TOML file", path.display())
-        })?;
-        Ok(Self::parse(&path.display().to_string(), &text)?)
+        Ok(Self::parse(&path.display().to_string(), &text(path)?)?)
     }
 
     /// Checks the text of a file.
     pub fn parse(file: &str, text: &str) -> Result<Self, PlanError> {
         let at = |span: Range<usize>, problem: String| PlanError::at(file, text, span, problem);
-        let plan: PlanFile = toml::from_str(text).map_err(|error| {
-            let problem = error.message().trim().to_owned();
-            at(error.span().unwrap_or(0..0), format!("{problem}; `stagetune-lab run --help` lists the keys"))
-        })?;
+        let plan: PlanFile = toml::from_str(text).map_err(|error| PlanError::of_toml(file, text, &error))?;
+        if let Some(name) = &plan.name {
+            let problem = "only the plans of a list have a `name`; give a `title`".to_owned();
+            return Err(at(name.span(), problem));
+        }
+        Self::checked(file, text, plan)
+    }
+
+    /// Checks what was typed.
+    fn checked(file: &str, text: &str, plan: PlanFile) -> Result<Self, PlanError> {
+        let at = |span: Range<usize>, problem: String| PlanError::at(file, text, span, problem);
         let number = |value: &Option<Spanned<f64>>, key: &str, default: f64| match value {
             Some(value) if !(value.get_ref().is_finite() && *value.get_ref() >= 0.0) => Err(at(
                 value.span(),
@@ -284,10 +290,11 @@ impl Plan {
     /// The runs of a competitor: for peers, as many as there are games.
     pub fn sims_of(&self, entry: &Entry) -> anyhow::Result<usize> {
         let Some(folder) = &entry.games else { return Ok(self.sims) };
+        let games = Games::open(folder, self.pipeline.problem.name())?;
         for sim in 1..=self.sims {
             let game = self.game(&entry.strategy, sim);
             let fits = |found: &Transcript| found.game == game && found.trials() >= self.trials_of_game();
-            if !Transcript::find(folder, &game)?.is_some_and(|found| fits(&found)) {
+            if !games.find(&game)?.is_some_and(|found| fits(&found)) {
                 return Ok(sim - 1);
             }
         }
@@ -367,6 +374,11 @@ impl Plan {
 }
 
 impl PlanError {
+    fn of_toml(file: &str, text: &str, error: &toml::de::Error) -> Self {
+        let problem = format!("{}; `stagetune-lab run --help` lists the keys", error.message().trim());
+        Self::at(file, text, error.span().unwrap_or(0..0), problem)
+    }
+
     fn at(file: &str, text: &str, span: Range<usize>, problem: String) -> Self {
         let start = span.start.min(text.len());
         let before = text.get(..start).unwrap_or_default();
@@ -384,6 +396,13 @@ impl PlanError {
             marker: format!("{}{}", " ".repeat(indent), "^".repeat(width)),
         }
     }
+}
+
+/// The text of a file of plans.
+fn text(path: &Path) -> anyhow::Result<String> {
+    use anyhow::Context;
+    let problem = || format!("cannot read the plan {}; give the path of a TOML file", path.display());
+    std::fs::read_to_string(path).with_context(problem)
 }
 
 /// Labels name files and columns.

@@ -3,7 +3,7 @@
 use super::plan::{Entry, Plan};
 use super::start;
 use crate::peers::replay::Replay;
-use crate::peers::transcript::Transcript;
+use crate::peers::transcript::Games;
 use crate::simulate::normal;
 use anyhow::{Context, Result, bail, ensure};
 use rand::SeedableRng;
@@ -68,7 +68,10 @@ impl Record {
         let space = pipeline.space()?;
         let (strategy_seed, noise_seed) = seeds(plan.seed, sim);
         let game = match &entry.games {
-            Some(folder) => Transcript::load(folder, &plan.game(&entry.strategy, sim))?,
+            Some(folder) => {
+                let games = Games::open(folder, pipeline.problem.name())?;
+                games.load(&plan.game(&entry.strategy, sim))?
+            }
             None => None,
         };
         let game_seconds = game.as_ref().map(|game| game.seconds.clone());

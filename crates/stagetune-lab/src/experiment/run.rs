@@ -1,11 +1,11 @@
 //! Doing an experiment: every run that is not done yet, shared by the cores, then the outcome of all.
 
 use super::output;
-use super::plan::{Entry, Plan};
+use super::plan::{Entry, Listed, Plan};
 use super::record::Record;
 use super::store::Store;
 use super::summary::{Outcome, Summary};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
@@ -32,6 +32,12 @@ pub struct Options {
     /// Folder for the results, instead of the plan's own.
     #[arg(long)]
     pub out: Option<PathBuf>,
+    /// Keep the raw results as this part of the folder's file, beside those of other parts; the other files go into a folder of its name.
+    #[arg(long)]
+    pub part: Option<String>,
+    /// Of a file with several plans, those of these names, separated by commas.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub only: Option<Vec<String>>,
     /// Runs at the same time; as many as there are cores by default. Results do not depend on it.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
@@ -39,50 +45,63 @@ pub struct Options {
 
 /// Does what the options ask for, one plan after the other.
 pub fn run(options: &Options) -> Result<()> {
-    if options.out.is_some() && options.plans.len() > 1 {
-        bail!("--out takes the results of one plan; run {} plans one by one", options.plans.len());
-    }
+    let refused = |plans: usize| -> Result<()> {
+        ensure!(
+            options.out.is_none() || plans <= 1,
+            "--out takes the results of one plan; run {plans} plans one by one"
+        );
+        Ok(())
+    };
+    refused(options.plans.len())?;
+    let mut plans: Vec<Listed> = Vec::new();
     for path in &options.plans {
-        let mut plan = Plan::read(path)?;
-        if let Some(labels) = &options.strategies {
-            plan.select(labels)?;
-        }
-        plan.sims = options.sims.map_or(plan.sims, |sims| sims as usize);
-        plan.seed = options.seed.unwrap_or(plan.seed);
-        let absent = plan.without_absent_peers()?;
-        if !absent.is_empty() {
+        plans.extend(Listed::read(path, options.only.as_deref())?);
+    }
+    refused(plans.len())?;
+    plans.into_iter().try_for_each(|listed| one(options, listed))
+}
+
+fn one(options: &Options, Listed { name, mut plan, folder }: Listed) -> Result<()> {
+    if let Some(labels) = &options.strategies {
+        plan.select(labels)?;
+    }
+    plan.sims = options.sims.map_or(plan.sims, |sims| sims as usize);
+    plan.seed = options.seed.unwrap_or(plan.seed);
+    let absent = plan.without_absent_peers()?;
+    if !absent.is_empty() {
+        eprintln!(
+            "left out for want of games under these conditions: {}; `cargo xtask peers play` plays them",
+            absent.join(", ")
+        );
+    }
+    if plan.entries.is_empty() {
+        bail!("{name}: nobody is left to run");
+    }
+    let folder = options.out.clone().unwrap_or(folder);
+    let store = match &options.part {
+        Some(part) => Store::part_of(&folder, part)?,
+        None => Store::open(&folder)?,
+    };
+    let threads = match options.threads {
+        Some(threads) => threads as usize,
+        None => std::thread::available_parallelism()?.get(),
+    };
+    if let Ok(before) = Summary::read(store.folder()) {
+        let fewer = |(label, outcome): (&String, &Outcome)| {
+            let now = plan.entries.iter().find(|entry| entry.label == *label);
+            now.is_none_or(|entry| entry.games.is_none() && outcome.sims > plan.sims).then(|| label.clone())
+        };
+        let fewer: Vec<String> = before.strategies.iter().filter_map(fewer).collect();
+        if !fewer.is_empty() {
             eprintln!(
-                "left out for want of games under these conditions: {}; `cargo xtask peers play` plays them",
-                absent.join(", ")
+                "the summary in {} will have no runs, or fewer, of {}; runs/ keeps what was made",
+                store.folder().display(),
+                fewer.join(", ")
             );
         }
-        if plan.entries.is_empty() {
-            bail!("{}: nobody is left to run", path.display());
-        }
-        let folder = options.out.clone().unwrap_or_else(|| Plan::folder(path));
-        let threads = match options.threads {
-            Some(threads) => threads as usize,
-            None => std::thread::available_parallelism()?.get(),
-        };
-        if let Ok(before) = Summary::read(&folder) {
-            let fewer = |(label, outcome): (&String, &Outcome)| {
-                let now = plan.entries.iter().find(|entry| entry.label == *label);
-                now.is_none_or(|entry| entry.games.is_none() && outcome.sims > plan.sims)
-                    .then(|| label.clone())
-            };
-            let fewer: Vec<String> = before.strategies.iter().filter_map(fewer).collect();
-            if !fewer.is_empty() {
-                eprintln!(
-                    "the summary in {} will have no runs, or fewer, of {}; runs/ keeps what was made",
-                    folder.display(),
-                    fewer.join(", ")
-                );
-            }
-        }
-        execute(&plan, &Store::open(&folder)?, threads)
-            .with_context(|| format!("the experiment of {} did not finish", path.display()))?;
-        eprintln!("{}: {} has the results", path.display(), folder.display());
     }
+    execute(&plan, &store, threads).with_context(|| format!("the experiment of {name} did not finish"))?;
+    eprintln!("{name}: {} has the results", store.folder().display());
     Ok(())
 }
 

@@ -25,11 +25,12 @@ pub struct Spread {
 impl Spread {
     /// Of a sample, which is not empty.
     pub fn of(sample: &[f64]) -> Self {
-        Self {
-            mean: mean(sample),
-            median: quantile(sample, 0.5),
-            ci95: Resampling::new(sample.len()).mean(sample),
-        }
+        Self::with(&Resampling::new(sample.len()), sample)
+    }
+
+    /// The same, where the resamples of samples of this size are there already.
+    pub fn with(resampling: &Resampling, sample: &[f64]) -> Self {
+        Self { mean: mean(sample), median: quantile(sample, 0.5), ci95: resampling.mean(sample) }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The files of finished runs: one per run, never half-written, so that an experiment can be stopped at any instant and continued.
 
 use super::plan::{Entry, Plan};
+use super::raw::file::{FILE, check_part};
 use super::record::{FORMAT, Record, seeds};
 use super::start;
 use crate::write::write_whole;
@@ -12,12 +13,23 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug)]
 pub struct Store {
     folder: PathBuf,
+    /// The name of a part; empty if the folder has none.
+    part: String,
 }
 
 impl Store {
     /// In this folder, which is made if need be.
     pub fn open(folder: &Path) -> Result<Self> {
-        let store = Self { folder: folder.to_owned() };
+        Self::made(Self { folder: folder.to_owned(), part: String::new() })
+    }
+
+    /// A part of the results of this folder: its files lie below, its raw results among those of the other parts.
+    pub fn part_of(folder: &Path, part: &str) -> Result<Self> {
+        check_part(part)?;
+        Self::made(Self { folder: folder.join(part), part: part.to_owned() })
+    }
+
+    fn made(store: Self) -> Result<Self> {
         let runs = store.folder.join("runs");
         std::fs::create_dir_all(&runs).with_context(|| format!("cannot make {}", runs.display()))?;
         Ok(store)
@@ -26,6 +38,19 @@ impl Store {
     /// The folder.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// The name of the part; empty if the folder has none.
+    pub fn part(&self) -> &str {
+        &self.part
+    }
+
+    /// The file of the raw results.
+    pub fn raw(&self) -> PathBuf {
+        match self.part.as_str() {
+            "" => self.folder.join(FILE),
+            _ => self.folder.with_file_name(FILE),
+        }
     }
 
     /// The run if it was finished; a run under other conditions is refused.

@@ -1,7 +1,8 @@
 //! An experiment in numbers: `summary.json`.
 
-use super::curve::Curve;
-use super::plan::{Entry, Plan};
+use super::plan::Plan;
+use super::raw::place::{self, Place};
+use super::raw::{Competitor, Results, Run};
 use super::start;
 use super::stats::{Resampling, Spread, quantile};
 use super::table::brief;
@@ -90,6 +91,7 @@ pub struct Summary {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<TableFacts>,
     /// By label.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub strategies: BTreeMap<String, Outcome>,
 }
 
@@ -194,14 +196,9 @@ pub struct PerSim {
 }
 
 impl Summary {
-    /// Of all curves of a plan.
-    pub fn of(plan: &Plan, curves: &[Curve]) -> Result<Self> {
+    /// The rules of a plan, and how its results came about; without strategies.
+    pub fn about(plan: &Plan) -> Result<Self> {
         let about = provenance()?;
-        let outcome = |entry: &Entry| {
-            let own: Vec<&Curve> = curves.iter().filter(|curve| curve.strategy == entry.label).collect();
-            ensure!(!own.is_empty(), "{} has no runs", entry.label);
-            Ok((entry.label.clone(), Outcome::of(plan, &own)))
-        };
         Ok(Self {
             title: plan.title.clone(),
             problem: plan.pipeline.problem.name().to_owned(),
@@ -226,20 +223,31 @@ impl Summary {
             version: about.version.to_owned(),
             optimised: about.optimised,
             table: plan.pipeline.problem.table().map(|table| TableFacts::of(&plan.pipeline.problem, table)),
-            strategies: plan.entries.iter().map(outcome).collect::<Result<_>>()?,
+            strategies: BTreeMap::new(),
         })
     }
 
-    /// Reads a summary; of a folder or a plan, the one beside it.
-    pub fn read(path: &Path) -> Result<Self> {
-        let file = if path.is_dir() {
-            path.join("summary.json")
-        } else if path.extension().is_some_and(|extension| extension == "toml") {
-            path.with_file_name("summary.json")
-        } else {
-            path.to_owned()
+    /// Of raw results.
+    pub fn of(results: &Results) -> Result<Self> {
+        let outcome = |competitor: &Competitor| {
+            let of = Outcome::of(&results.about, competitor);
+            Ok((competitor.label.clone(), of.with_context(|| format!("strategy {}", competitor.label))?))
         };
-        let text = std::fs::read_to_string(&file).with_context(|| {
+        let strategies = results.competitors.iter().map(outcome).collect::<Result<_>>()?;
+        Ok(Self { strategies, ..results.about.clone() })
+    }
+
+    /// Works out the summary of what a path names; where there are no raw results, reads one.
+    pub fn read(path: &Path) -> Result<Self> {
+        match place::find(path)? {
+            Place::Raw(file, results) => Self::of(&results).with_context(|| file.display().to_string()),
+            Place::Summary(file) => Self::parse(&file),
+        }
+    }
+
+    /// Reads a summary as it was written.
+    fn parse(file: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(file).with_context(|| {
             format!("cannot read {}; `stagetune-lab run` on its plan writes it", file.display())
         })?;
         let summary: Self = serde_json::from_str(&text).with_context(|| {
@@ -319,72 +327,86 @@ impl PerSim {
     }
 }
 
-impl Outcome {
-    fn of(plan: &Plan, curves: &[&Curve]) -> Self {
-        let all = |of: &dyn Fn(&Curve) -> f64| -> Vec<f64> { curves.iter().map(|curve| of(curve)).collect() };
-        let spread = |of: &dyn Fn(&Curve) -> f64| Spread::of(&all(of));
-        let (budget, thresholds) = (plan.budget_cost(), plan.thresholds());
-        let costs = |regret: f64, without_start: bool| {
-            let part = |curve: &Curve| if without_start { curve.starting_cost() } else { 0.0 };
-            // A regret that a starting point reaches costs nothing beyond the start.
-            all(&|curve| (curve.cost_to(regret).unwrap_or(budget) - part(curve)).max(0.0))
-        };
-        let reached = |regret: f64| {
-            curves.iter().filter(|curve| curve.cost_to(regret).is_some()).count() as f64 / curves.len() as f64
-        };
-        let cost_to = |without_start: bool| {
-            let one = |&(name, regret): &(&str, f64)| {
-                let median = quantile(&costs(regret, without_start), 0.5);
-                (name.to_owned(), CostTo { median, reached: reached(regret) })
-            };
-            thresholds.iter().map(one).collect()
-        };
-        let hours_to = |&(_, regret): &(&str, f64)| {
-            let hours = |without_start: bool| -> Vec<f64> {
-                costs(regret, without_start).into_iter().map(|seconds| seconds / SECONDS_PER_HOUR).collect()
-            };
-            let (with, without, resampling) = (hours(false), hours(true), Resampling::new(curves.len()));
-            HoursTo {
-                median: quantile(&with, 0.5),
-                ci95: resampling.median(&with),
-                without_start: quantile(&without, 0.5),
-                without_start_ci95: resampling.median(&without),
-                reached: reached(regret),
-            }
-        };
-        let first_changes =
-            |curve: &Curve| curve.paid().iter().filter(|row| row.first_changed_module == 1).count() as f64;
-        let chosen = |curve: &&Curve| -> Vec<f64> {
-            let rows = curve.rows.get(curve.starting..).unwrap_or_default();
-            rows.iter().map(|row| row.ask_seconds).collect()
-        };
-        let mut asks: Vec<f64> = curves.iter().flat_map(chosen).collect();
-        if asks.is_empty() {
-            asks = curves.iter().flat_map(|curve| curve.rows.iter().map(|row| row.ask_seconds)).collect();
-        }
+impl HoursTo {
+    /// Of what runs spent in seconds, and what of it came after the starting points.
+    fn of(spent: &[f64], later: &[f64], resampling: &Resampling, reached: f64) -> Self {
+        let hours = |seconds: &[f64]| -> Vec<f64> { seconds.iter().map(|s| s / SECONDS_PER_HOUR).collect() };
+        let (with, without) = (hours(spent), hours(later));
         Self {
-            sims: curves.len(),
-            cost_to: cost_to(false),
-            cost_to_without_start: cost_to(true),
-            hours_to_within_5_percent: thresholds.iter().find(|(name, _)| *name == WITHIN).map(hours_to),
-            final_regret: spread(&|curve| curve.last().regret),
-            movement_regret: spread(&|curve| curve.last().movement_regret),
-            first_module_changes: spread(&first_changes),
-            trials: spread(&|curve| curve.paid().len() as f64),
-            starting_cost: spread(&Curve::starting_cost),
-            ask_seconds: AskSeconds { median: quantile(&asks, 0.5), p95: quantile(&asks, 0.95) },
-            per_sim: PerSim {
-                sim: curves.iter().map(|curve| curve.sim).collect(),
-                final_regret: all(&|curve| curve.last().regret),
-                movement_regret: all(&|curve| curve.last().movement_regret),
-                cost_to: thresholds
-                    .iter()
-                    .map(|&(name, regret)| {
-                        (name.to_owned(), curves.iter().map(|curve| curve.cost_to(regret)).collect())
-                    })
-                    .collect(),
-            },
+            median: quantile(&with, 0.5),
+            ci95: resampling.median(&with),
+            without_start: quantile(&without, 0.5),
+            without_start_ci95: resampling.median(&without),
+            reached,
         }
+    }
+}
+
+impl Outcome {
+    /// Of the runs of a strategy under these rules.
+    fn of(about: &Summary, competitor: &Competitor) -> Result<Self> {
+        let Competitor { ask_seconds, together, runs, .. } = competitor;
+        ensure!(!runs.is_empty(), "there are no runs");
+        let (thresholds, resampling) = (about.thresholds(), Resampling::new(runs.len()));
+        let spread = |sample: &[f64]| Spread::with(&resampling, sample);
+        let all = |of: fn(&Run) -> f64| -> Vec<f64> { runs.iter().map(of).collect() };
+        let counted = |of: fn(&Run) -> Option<f64>, together: &Option<Spread>, name: &str| {
+            let sample: Option<Vec<f64>> = runs.iter().map(of).collect();
+            let found = sample.map(|sample| spread(&sample)).or_else(|| together.clone());
+            found.with_context(|| format!("neither its runs nor all of them together have `{name}`"))
+        };
+        let costs = |name: &str| -> Result<Vec<Option<f64>>> {
+            let of = |run: &Run| run.cost_to.get(name).copied();
+            runs.iter()
+                .map(of)
+                .collect::<Option<_>>()
+                .with_context(|| format!("a run lacks `cost_to` {name}"))
+        };
+        let starts: Option<Vec<f64>> = runs.iter().map(|run| run.starting_cost).collect();
+        let (mut cost_to, mut per_sim, mut cost_to_without_start) =
+            (BTreeMap::new(), BTreeMap::new(), together.cost_to_without_start.clone());
+        let mut hours_to_within_5_percent = None;
+        for (name, _) in thresholds {
+            let costs = costs(name)?;
+            let reached = costs.iter().flatten().count() as f64 / runs.len() as f64;
+            let spent: Vec<f64> = costs.iter().map(|cost| cost.unwrap_or(about.budget).max(0.0)).collect();
+            cost_to.insert(name.to_owned(), CostTo { median: quantile(&spent, 0.5), reached });
+            if let Some(starts) = &starts {
+                // A regret that a starting point reaches costs nothing beyond the start.
+                let later: Vec<f64> =
+                    spent.iter().zip(starts).map(|(all, start)| (all - start).max(0.0)).collect();
+                let after = CostTo { median: quantile(&later, 0.5), reached };
+                cost_to_without_start.insert(name.to_owned(), after);
+                if name == WITHIN {
+                    hours_to_within_5_percent = Some(HoursTo::of(&spent, &later, &resampling, reached));
+                }
+            } else if name == WITHIN {
+                hours_to_within_5_percent.clone_from(&together.hours_to_within_5_percent);
+            }
+            per_sim.insert(name.to_owned(), costs);
+        }
+        Ok(Self {
+            sims: runs.len(),
+            cost_to,
+            cost_to_without_start,
+            hours_to_within_5_percent,
+            final_regret: spread(&all(|run| run.final_regret)),
+            movement_regret: spread(&all(|run| run.movement_regret)),
+            first_module_changes: counted(
+                |run| run.first_module_changes.map(|count| count as f64),
+                &together.first_module_changes,
+                "first_module_changes",
+            )?,
+            trials: counted(|run| run.trials.map(|count| count as f64), &together.trials, "trials")?,
+            starting_cost: counted(|run| run.starting_cost, &together.starting_cost, "starting_cost")?,
+            ask_seconds: ask_seconds.clone(),
+            per_sim: PerSim {
+                sim: runs.iter().map(|run| run.sim).collect(),
+                final_regret: all(|run| run.final_regret),
+                movement_regret: all(|run| run.movement_regret),
+                cost_to: per_sim,
+            },
+        })
     }
 
     /// Whether the runs one by one are all there.

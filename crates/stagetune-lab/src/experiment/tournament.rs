@@ -65,7 +65,7 @@ pub fn hold(
     baseline: &str,
     threshold: Option<&str>,
 ) -> Result<Tournament> {
-    ensure!(!summaries.is_empty(), "no summaries; give plans, folders or summary.json files");
+    ensure!(!summaries.is_empty(), "no summaries; give plans that were run, folders or parts of them");
     let thresholds: Vec<&str> = match threshold {
         None => THRESHOLDS.iter().map(|(name, _)| *name).collect(),
         Some(wanted) => {
@@ -81,7 +81,10 @@ pub fn hold(
     let everybody: BTreeSet<&String> =
         summaries.iter().flat_map(|summary| summary.strategies.keys()).filter(asked).collect();
     for label in labels.into_iter().flatten() {
-        ensure!(everybody.contains(label), "no experiment has a strategy {label}; see its summary.json");
+        ensure!(
+            everybody.contains(label),
+            "no experiment has a strategy {label}; `stagetune-lab table` lists those that there are"
+        );
     }
     let (labels, left_out): (Vec<&String>, Vec<&String>) =
         everybody.into_iter().partition(|label| summaries.iter().all(|s| s.strategies.contains_key(*label)));

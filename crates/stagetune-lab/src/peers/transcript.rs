@@ -1,5 +1,10 @@
-//! The file of a game: what a peer asked for, in order, under which conditions.
+//! Games: what a peer asked for, in order, under which conditions.
+//!
+//! The games on a problem stand in one file, `PROBLEM.jsonl.zst`, a line for each, compressed.
+//! While games are played each has a file of its own, `PROBLEM/PEER-0001.json`, so that playing can
+//! be stopped at any instant; a game that has one is read from there.
 
+use crate::packed;
 use crate::write::write_whole;
 use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
@@ -45,9 +50,106 @@ pub struct Game {
 }
 
 impl Game {
-    /// Its file in a folder of games.
+    /// The file that it has of its own in a folder of games, until it is folded.
     pub fn file(&self, folder: &Path) -> PathBuf {
         folder.join(&self.problem).join(format!("{}-{:04}.json", self.peer, self.sim))
+    }
+
+    fn has_name(&self, other: &Self) -> bool {
+        (&self.problem, &self.peer, self.sim) == (&other.problem, &other.peer, other.sim)
+    }
+}
+
+/// The games of a folder on one problem, whoever played them.
+#[derive(Debug)]
+pub struct Games {
+    folder: PathBuf,
+    problem: String,
+    path: PathBuf,
+    /// Those of the common file.
+    folded: Vec<Transcript>,
+}
+
+impl Games {
+    /// Reads the common file, if there is one.
+    pub fn open(folder: &Path, problem: &str) -> Result<Self> {
+        let path = folder.join(format!("{problem}.jsonl.{}", packed::EXTENSION));
+        let mut folded = Vec::new();
+        if path.exists() {
+            let damaged = || format!("{} is cut or damaged; restore it from the repository", path.display());
+            let text =
+                String::from_utf8(packed::unpack(&path).with_context(damaged)?).with_context(damaged)?;
+            for (number, line) in (1..).zip(text.lines()) {
+                let place = || format!("{}, line {number}: no game of this release", path.display());
+                let game: Transcript = serde_json::from_str(line).with_context(place)?;
+                ensure!(game.is_whole() && game.game.problem == problem, place());
+                folded.push(game);
+            }
+        }
+        Ok(Self { folder: folder.to_owned(), problem: problem.to_owned(), path, folded })
+    }
+
+    /// The game of this name, under whatever conditions.
+    pub fn find(&self, game: &Game) -> Result<Option<Transcript>> {
+        let own = Transcript::read(&game.file(&self.folder))?;
+        Ok(own.or_else(|| self.folded.iter().find(|folded| folded.game.has_name(game)).cloned()))
+    }
+
+    /// The game, if it was played; one under other conditions is refused.
+    pub fn load(&self, game: &Game) -> Result<Option<Transcript>> {
+        let found = self.find(game)?;
+        if let Some(other) = found.as_ref().filter(|found| found.game != *game) {
+            bail!(
+                "game {} of {} on {} in {} was played under other conditions: {:?} instead of {game:?}; play into another folder",
+                game.sim,
+                game.peer,
+                game.problem,
+                self.folder.display(),
+                other.game
+            );
+        }
+        Ok(found)
+    }
+
+    /// Moves games that have files of their own into the common one.
+    pub fn fold(mut self) -> Result<()> {
+        let own = self.folder.join(&self.problem);
+        let Ok(entries) = std::fs::read_dir(&own) else { return Ok(()) };
+        let mut paths = Vec::new();
+        for entry in entries {
+            let path = entry.with_context(|| format!("cannot read {}", own.display()))?.path();
+            let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+            if name.ends_with(".json") && !name.starts_with('.') {
+                paths.push(path);
+            }
+        }
+        paths.sort();
+        for path in &paths {
+            let Some(game) = Transcript::read(path)? else { continue };
+            self.folded.retain(|other| !other.game.has_name(&game.game));
+            self.folded.push(game);
+        }
+        if paths.is_empty() {
+            return Ok(());
+        }
+        self.write()?;
+        for path in &paths {
+            std::fs::remove_file(path).with_context(|| format!("cannot remove {}", path.display()))?;
+        }
+        // Left where something else lies in it.
+        let _ = std::fs::remove_dir(&own);
+        Ok(())
+    }
+
+    fn write(&mut self) -> Result<()> {
+        self.folded.sort_by(|a, b| (&a.game.peer, a.game.sim).cmp(&(&b.game.peer, b.game.sim)));
+        let mut text = String::new();
+        for game in &self.folded {
+            text.push_str(&serde_json::to_string(game)?);
+            text.push('\n');
+        }
+        let packed = packed::pack(text.as_bytes()).context("cannot compress the games")?;
+        write_whole(&self.path, &packed)
     }
 }
 
@@ -57,23 +159,9 @@ impl Transcript {
         Self { format: FORMAT, game, start_values, x, seconds }
     }
 
-    /// The game, if it was played; one under other conditions is refused.
-    pub fn load(folder: &Path, game: &Game) -> Result<Option<Self>> {
-        let found = Self::find(folder, game)?;
-        if let Some(other) = found.as_ref().filter(|found| found.game != *game) {
-            bail!(
-                "{} was played under other conditions: {:?} instead of {game:?}; play into another folder",
-                game.file(folder).display(),
-                other.game
-            );
-        }
-        Ok(found)
-    }
-
-    /// The game of this name, under whatever conditions.
-    pub fn find(folder: &Path, game: &Game) -> Result<Option<Self>> {
-        let path = game.file(folder);
-        let text = match std::fs::read_to_string(&path) {
+    /// The file of a game that has one of its own.
+    fn read(path: &Path) -> Result<Option<Self>> {
+        let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
@@ -81,8 +169,12 @@ impl Transcript {
         let damaged =
             || format!("{} is not a game of this release; delete it and play it again", path.display());
         let transcript: Self = serde_json::from_str(&text).with_context(damaged)?;
-        ensure!(transcript.format == FORMAT && transcript.x.len() == transcript.seconds.len(), damaged());
+        ensure!(transcript.is_whole(), damaged());
         Ok(Some(transcript))
+    }
+
+    fn is_whole(&self) -> bool {
+        self.format == FORMAT && self.x.len() == self.seconds.len()
     }
 
     /// How many trials it had, starting points included.
@@ -90,7 +182,7 @@ impl Transcript {
         self.start_values.len() + self.x.len()
     }
 
-    /// Keeps it.
+    /// Keeps it in a file of its own.
     pub fn save(&self, folder: &Path) -> Result<()> {
         let path = self.game.file(folder);
         if let Some(folder) = path.parent() {

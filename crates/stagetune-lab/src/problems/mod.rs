@@ -33,7 +33,7 @@ mod problem;
 mod rastrigin;
 mod rosenbrock;
 mod styblinski;
-mod table;
+pub mod table;
 
 pub use formula::{Dimensions, Formula};
 pub use problem::{Problem, ProblemError, SHIFT_SHARE};

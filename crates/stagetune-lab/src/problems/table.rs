@@ -5,16 +5,22 @@
 //! ```text
 //! table.json   name, metric, unit, modules (name, seconds: mean and sd, params: name and values), best, mean; other keys are allowed
 //! f1.u16       one little-endian u16 per setting, row by row: the first parameter moves slowest; score = entry / unit
+//! f1.u16.zst   the same, compressed: instead of the plain file, which is taken where both are there
 //! ```
 //!
 //! Scores are maximised by the pipeline and minimised here: the value at a setting is −score, so that the minimum is −best and the maximum −worst,
 //! both exact. Parameters are ordered grids, and a point is the index of each. The seconds are what a module took where the table was made.
 
+use crate::packed;
+use crate::write::write_whole;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 /// The file of the entries.
 pub const ENTRIES: &str = "f1.u16";
+
+/// The same, compressed.
+pub const PACKED: &str = "f1.u16.zst";
 
 /// The file that says what they are.
 pub const ABOUT: &str = "table.json";
@@ -79,7 +85,7 @@ pub struct TableParam {
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
     /// A file is missing or cannot be read.
-    #[error("cannot read {}: {error}; a table is a folder with {ABOUT} and {ENTRIES}", path.display())]
+    #[error("cannot read {}: {error}; a table is a folder with {ABOUT} and {ENTRIES} or {PACKED}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -132,12 +138,10 @@ impl Table {
         let unsound = |problem: String| TableError::Unsound { path: path.clone(), problem };
         let settings = about.check().map_err(unsound)?;
 
-        let file = folder.join(ENTRIES);
-        let found = std::fs::metadata(&file).map_err(unreadable(&file))?.len();
-        let expected = 2 * settings;
-        let bytes =
-            if found == expected { std::fs::read(&file).map_err(unreadable(&file))? } else { Vec::new() };
-        if bytes.len() as u64 != expected {
+        let (file, bytes) =
+            entries(folder).map_err(|(path, error)| TableError::Unreadable { path, error })?;
+        let (found, expected) = (bytes.len() as u64, 2 * settings);
+        if found != expected {
             let lengths: Vec<String> = about.params().map(|param| param.values.len().to_string()).collect();
             let grid = lengths.join(" × ");
             return Err(TableError::WrongLength { path: file, grid, settings, expected, found });
@@ -249,6 +253,32 @@ impl Table {
     fn score(&self, entry: u16) -> f64 {
         f64::from(entry) / f64::from(self.about.unit)
     }
+}
+
+/// The bytes of the entries, and the file that they are from.
+fn entries(folder: &Path) -> Result<(PathBuf, Vec<u8>), (PathBuf, std::io::Error)> {
+    let (plain, packed) = (folder.join(ENTRIES), folder.join(PACKED));
+    match std::fs::read(&plain) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && packed.exists() => {
+            packed::unpack(&packed).map(|bytes| (packed.clone(), bytes)).map_err(|error| (packed, error))
+        }
+        Err(error) => Err((plain, error)),
+        Ok(bytes) => Ok((plain, bytes)),
+    }
+}
+
+/// Compresses the entries of a table, once it is one, and removes the plain file.
+pub fn pack(folder: &Path) -> anyhow::Result<()> {
+    use anyhow::Context;
+    Table::read(folder)?;
+    let plain = folder.join(ENTRIES);
+    if !plain.exists() {
+        return Ok(());
+    }
+    let bytes = std::fs::read(&plain).with_context(|| format!("cannot read {}", plain.display()))?;
+    let packed = packed::pack(&bytes).with_context(|| format!("cannot compress {}", plain.display()))?;
+    write_whole(&folder.join(PACKED), &packed)?;
+    std::fs::remove_file(&plain).with_context(|| format!("cannot remove {}", plain.display()))
 }
 
 impl About {

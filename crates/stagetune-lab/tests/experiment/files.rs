@@ -44,7 +44,11 @@ pub fn run(plan: &Plan, name: &str, threads: usize) -> PathBuf {
 
 /// The rows of a CSV file below its header.
 pub fn rows(folder: &Path, name: &str) -> Vec<Line> {
-    let text = std::fs::read_to_string(folder.join(name)).unwrap();
+    parse(&std::fs::read_to_string(folder.join(name)).unwrap())
+}
+
+/// The rows of a CSV text below its header.
+pub fn parse(text: &str) -> Vec<Line> {
     text.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect()).collect()
 }
 

@@ -11,5 +11,6 @@ mod panels;
 mod peers;
 mod plans;
 mod published;
+mod raw;
 mod tables;
 mod verdicts;

@@ -1,6 +1,7 @@
 //! Games of optimisers from outside, with a player of one line of shell in place of Python.
 
 use super::files::{TOY, by_run, folder, number, rows};
+use stagetune_lab::packed;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -90,15 +91,19 @@ fn games_of_other_conditions_do_not_take_part_and_a_player_that_ends_is_reported
     assert!(String::from_utf8_lossy(&outside.stderr).contains("no point of the unit cube"));
     let babble = play(&folder, "while read line; do echo hello; done", "1");
     assert!(String::from_utf8_lossy(&babble.stderr).contains("hello"));
-    assert!(!folder.join("games/hartmann3/smac3-0001.json").exists());
+    assert!(!folder.join("games/hartmann3.jsonl.zst").exists());
 
     assert!(play(&folder, PLAYER, "1").status.success());
     let other_seed = ["run", "plan.toml", "--strategies", "random,smac3", "--seed", "2", "--sims", "1"];
     let ran = stagetune_lab(&folder, &other_seed);
     assert!(String::from_utf8_lossy(&ran.stderr).contains("left out for want of games"));
     // A start that differs is noticed even if a file says otherwise.
+    let games = folder.join("games/hartmann3.jsonl.zst");
+    let text = String::from_utf8(packed::unpack(&games).unwrap()).unwrap();
+    assert_eq!(text.lines().count(), 1);
+    // As it lies there while games are played.
     let path = folder.join("games/hartmann3/smac3-0001.json");
-    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(&path, text.replacen("\"start_values\":[", "\"start_values\":[7.0,", 1)).unwrap();
     let ran =
         stagetune_lab(&folder, &["run", "plan.toml", "--strategies", "smac3", "--sims", "1", "--out", "c"]);
@@ -107,4 +112,32 @@ fn games_of_other_conditions_do_not_take_part_and_a_player_that_ends_is_reported
     let ran =
         stagetune_lab(&folder, &["run", "plan.toml", "--strategies", "smac3", "--sims", "1", "--out", "d"]);
     assert!(String::from_utf8_lossy(&ran.stderr).contains("delete it and play it again"));
+    std::fs::remove_file(&path).unwrap();
+    std::fs::write(&games, &std::fs::read(&games).unwrap()[..40]).unwrap();
+    let ran =
+        stagetune_lab(&folder, &["run", "plan.toml", "--strategies", "smac3", "--sims", "1", "--out", "e"]);
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert!(ran.status.code() == Some(2) && said.contains("hartmann3.jsonl.zst is cut or damaged"), "{said}");
+}
+
+#[test]
+fn games_that_were_played_before_and_after_an_interruption_come_into_one_file() {
+    let folder = toy("peers-folded");
+    assert!(play(&folder, PLAYER, "1").status.success());
+    let games = folder.join("games/hartmann3.jsonl.zst");
+    let first = String::from_utf8(packed::unpack(&games).unwrap()).unwrap();
+    // The second game was played, and the process was killed before it could fold it.
+    let own = folder.join("games/hartmann3/smac3-0002.json");
+    assert!(play(&folder, PLAYER, "2").status.success());
+    let both = String::from_utf8(packed::unpack(&games).unwrap()).unwrap();
+    let lines: Vec<&str> = both.lines().collect();
+    std::fs::write(&games, packed::pack(first.as_bytes()).unwrap()).unwrap();
+    std::fs::create_dir_all(own.parent().unwrap()).unwrap();
+    std::fs::write(&own, lines[1]).unwrap();
+
+    let again = play(&folder, PLAYER, "3");
+    assert!(String::from_utf8_lossy(&again.stderr).contains("3 games, 1 of them played now"));
+    let all = String::from_utf8(packed::unpack(&games).unwrap()).unwrap();
+    assert_eq!(all.lines().take(2).collect::<Vec<_>>(), lines);
+    assert!(all.lines().count() == 3 && !own.parent().unwrap().exists());
 }

@@ -1,9 +1,10 @@
 //! What stands in `experiments/`: complete, of one piece, and saying what the documents say it does.
 
-use super::files::{by_run, number, rows};
+use super::files::{by_run, number, parse};
 use stagetune_lab::experiment::plan::Plan;
+use stagetune_lab::experiment::raw::{file::FILE, place};
 use stagetune_lab::experiment::summary::Summary;
-use stagetune_lab::experiment::{compare, halves};
+use stagetune_lab::experiment::{compare, halves, output};
 use std::path::{Path, PathBuf};
 
 fn experiments() -> PathBuf {
@@ -27,7 +28,7 @@ fn panels() -> Vec<PathBuf> {
             let variants = VARIANTS.map(|variant| path.join(variant));
             std::iter::once(path).chain(variants)
         })
-        .filter(|path| path.join("summary.json").exists())
+        .filter(|path| path.join(FILE).exists())
         .collect();
     folders.sort();
     folders
@@ -36,8 +37,8 @@ fn panels() -> Vec<PathBuf> {
 #[test]
 fn every_panel_has_its_plan_its_numbers_its_figure_and_its_story() {
     for panel in FUNCTIONS {
-        let summary = experiments().join(format!("panel-{panel}/summary.json"));
-        assert!(summary.exists(), "panel {panel} was not run");
+        let raw = experiments().join(format!("panel-{panel}")).join(FILE);
+        assert!(raw.exists(), "panel {panel} was not run");
     }
     for folder in panels() {
         let name = folder.display();
@@ -50,9 +51,7 @@ fn every_panel_has_its_plan_its_numbers_its_figure_and_its_story() {
         for entry in plan.entries.iter().filter(|entry| entry.games.is_none()) {
             assert!(summary.strategies.contains_key(&entry.label), "{name}: {}", entry.label);
         }
-        for file in ["figure.svg", "figure.png", "steps.csv"] {
-            assert!(folder.join(file).is_file(), "{name}: {file}");
-        }
+        assert!(folder.join("figure.svg").is_file(), "{name}");
         let table = plan.pipeline.problem.table().map(|table| table.fingerprint().to_owned());
         assert_eq!(
             summary.table.as_ref().map(|table| table.fingerprint.clone()),
@@ -71,10 +70,11 @@ fn every_panel_has_its_plan_its_numbers_its_figure_and_its_story() {
 }
 
 #[test]
-fn summaries_follow_from_the_steps_beside_them() {
+fn summaries_follow_from_the_steps_of_their_runs() {
     for folder in panels() {
-        let summary = Summary::read(&folder).unwrap();
-        let steps = rows(&folder, "steps.csv");
+        let results = place::raw(&folder).unwrap();
+        let (summary, steps) = (Summary::of(&results).unwrap(), output::steps(&results).unwrap());
+        let steps = parse(&steps);
         for (label, outcome) in &summary.strategies {
             let runs: Vec<_> = by_run(&steps).into_iter().filter(|run| run[0][1] == *label).collect();
             assert_eq!(runs.len(), outcome.sims, "{}: {label}", folder.display());

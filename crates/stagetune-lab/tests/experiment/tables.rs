@@ -9,6 +9,7 @@ use stagetune_lab::experiment::run::execute;
 use stagetune_lab::experiment::store::Store;
 use stagetune_lab::experiment::summary::{SECONDS_PER_HOUR, Summary, WITHIN};
 use stagetune_lab::experiment::tournament;
+use stagetune_lab::packed;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -227,6 +228,29 @@ fn the_panels_over_tables_run_at_toy_size_with_the_papers_costs_and_with_measure
 }
 
 #[test]
+fn a_table_is_the_same_when_it_is_packed_and_one_that_was_cut_is_named() {
+    let (home, plain) = toy("table-packed");
+    let lab = |arguments: &[&str]| {
+        let mut lab = Command::new(env!("CARGO_BIN_EXE_stagetune-lab"));
+        lab.args(arguments).current_dir(&home).output().unwrap()
+    };
+    assert!(lab(&["pack", "tables/toy-2"]).status.success());
+    let folder = home.join("tables/toy-2");
+    assert!(folder.join("f1.u16.zst").is_file() && !folder.join("f1.u16").exists());
+    let packed = plan(&home, TOY).unwrap();
+    let fingerprint = |plan: &Plan| plan.pipeline.problem.table().unwrap().fingerprint().to_owned();
+    assert_eq!(fingerprint(&packed), fingerprint(&plain));
+    // Once more changes nothing.
+    assert!(lab(&["pack", "tables/toy-2"]).status.success());
+    let bytes = std::fs::read(folder.join("f1.u16.zst")).unwrap();
+    std::fs::write(folder.join("f1.u16.zst"), &bytes[..bytes.len() - 3]).unwrap();
+    let said = plan(&home, TOY).unwrap_err();
+    assert!(said.contains("cannot read") && said.contains("f1.u16.zst"), "{said}");
+    let said = String::from_utf8_lossy(&lab(&["pack", "tables/none"]).stderr).into_owned();
+    assert!(said.contains("tables/none/table.json"), "{said}");
+}
+
+#[test]
 fn a_peer_plays_on_a_table_through_the_unit_cube() {
     let (home, _) = toy("table-peers");
     let text = format!("{TOY}[peers]\ngames = \"games\"\nnames = [\"smac3\"]\n");
@@ -255,7 +279,8 @@ fn a_peer_plays_on_a_table_through_the_unit_cube() {
         player,
         "player",
     ]);
-    let game = std::fs::read_to_string(home.join("games/toy-2/smac3-0001.json")).unwrap();
+    let game = packed::unpack(&home.join("games/toy-2.jsonl.zst")).unwrap();
+    let game = String::from_utf8(game).unwrap();
     assert!(game.contains("\"problem\":\"toy-2\"") && game.contains("\"table\":\""), "{game}");
     lab(&["run", "plan.toml", "--strategies", "random,smac3", "--sims", "1", "--out", "out"]);
     let points = rows(&home.join("out"), "points.csv");

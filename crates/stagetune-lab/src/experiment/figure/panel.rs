@@ -4,7 +4,6 @@ use super::axis::Axis;
 use super::canvas::{Anchor, Canvas, Font, PLAIN};
 use super::series::Series;
 use super::style::Style;
-use std::fmt::Write;
 
 /// A panel to be drawn.
 #[derive(Debug)]
@@ -76,33 +75,14 @@ impl Panel<'_> {
             canvas.text((right - 4.0, y - 4.0), font, what);
         }
         for (series, style) in self.series.iter().zip(styles) {
-            let mut band = String::new();
-            for (i, point) in series.points.iter().enumerate() {
-                let _ = write!(
-                    band,
-                    "{}{:.1} {:.1}",
-                    if i == 0 { 'M' } else { 'L' },
-                    px(point.x),
-                    py(point.high)
-                );
-            }
-            for point in series.points.iter().rev() {
-                let _ = write!(band, "L{:.1} {:.1}", px(point.x), py(point.low));
-            }
+            let high = series.points.iter().map(|point| (px(point.x), py(point.high)));
+            let low = series.points.iter().rev().map(|point| (px(point.x), py(point.low)));
+            let band = trace(high.chain(low));
             canvas
                 .shape(format_args!("<path d=\"{band}Z\" fill=\"{}\" fill-opacity=\"0.13\"/>", style.colour));
         }
         for (series, style) in self.series.iter().zip(styles) {
-            let mut line = String::new();
-            for (i, point) in series.points.iter().enumerate() {
-                let _ = write!(
-                    line,
-                    "{}{:.1} {:.1}",
-                    if i == 0 { 'M' } else { 'L' },
-                    px(point.x),
-                    py(point.mean)
-                );
-            }
+            let line = trace(series.points.iter().map(|point| (px(point.x), py(point.mean))));
             canvas.shape(format_args!("<path d=\"{line}\" {}/>", style.stroke()));
         }
         canvas.shape(format_args!("</g>\n<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" fill=\"none\" stroke=\"#555\"/>"
@@ -110,5 +90,56 @@ impl Panel<'_> {
         let middle = Font { anchor: Anchor::Middle, ..PLAIN };
         canvas.text((left + width / 2.0, bottom + 38.0), middle, self.x_label);
         canvas.text((left - 48.0, top + height / 2.0), Font { upwards: true, ..middle }, self.y_label);
+    }
+}
+
+/// A path through points, to a tenth of a pixel: steps from each to the next, and one for several on a straight line, in half the space of places.
+fn trace(points: impl Iterator<Item = (f64, f64)>) -> String {
+    let tenths = |x: f64| (10.0 * x).round() as i64;
+    let mut points = points.map(|(x, y)| (tenths(x), tenths(y)));
+    let Some((mut x, mut y)) = points.next() else { return String::new() };
+    let mut steps: Vec<(i64, i64)> = Vec::new();
+    let mut path = format!("M{} {}", in_pixels(x), in_pixels(y));
+    for (next_x, next_y) in points {
+        let (dx, dy) = (next_x - x, next_y - y);
+        (x, y) = (next_x, next_y);
+        match steps.last_mut() {
+            Some((a, b)) if *a * dy == *b * dx && *a * dx + *b * dy >= 0 => (*a, *b) = (*a + dx, *b + dy),
+            _ => steps.push((dx, dy)),
+        }
+    }
+    for (i, step) in steps.iter().enumerate() {
+        path.push_str(if i == 0 { "l" } else { "" });
+        for (j, number) in [step.0, step.1].into_iter().enumerate() {
+            // A sign parts numbers, too.
+            let apart = i + j > 0 && number >= 0;
+            path.push_str(if apart { " " } else { "" });
+            path.push_str(&in_pixels(number));
+        }
+    }
+    path
+}
+
+/// Tenths of a pixel as short as SVG has them: `12`, `.5`, `-3.4`.
+fn in_pixels(tenths: i64) -> String {
+    let (sign, size) = (if tenths < 0 { "-" } else { "" }, tenths.unsigned_abs());
+    match (size / 10, size % 10) {
+        (whole, 0) => format!("{sign}{whole}"),
+        (0, tenth) => format!("{sign}.{tenth}"),
+        (whole, tenth) => format!("{sign}{whole}.{tenth}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_told_in_steps_and_a_straight_line_in_one() {
+        let path = |points: &[(f64, f64)]| trace(points.iter().copied());
+        assert_eq!(path(&[(66.0, 80.04), (66.5, 80.0), (67.0, 80.0), (70.0, 79.6)]), "M66 80l1 0 3-.4");
+        // There and back is no straight line, and a pause is no corner.
+        assert_eq!(path(&[(0.0, 0.0), (1.0, 1.0), (1.0, 1.0), (0.0, 0.0)]), "M0 0l1 1-1-1");
+        assert_eq!([path(&[]), path(&[(1.25, -0.3)])], ["", "M1.3 -.3"]);
     }
 }

@@ -10,6 +10,8 @@ use toml::Spanned;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PlanFile {
+    /// Of a plan in a list.
+    pub(super) name: Option<Spanned<String>>,
     pub(super) title: Option<String>,
     pub(super) problem: Option<Spanned<String>>,
     pub(super) table: Option<Spanned<PathBuf>>,
@@ -34,6 +36,13 @@ pub(super) struct PlanFile {
     pub(super) peers: Option<PeersFile>,
     #[serde(default)]
     pub(super) row: Vec<RowFile>,
+}
+
+/// A file with several plans.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListFile {
+    pub(super) plan: Vec<PlanFile>,
 }
 
 #[derive(Deserialize)]
