@@ -4,12 +4,14 @@
 //! - no source file is longer than [`rules::MOST_LINES`] lines;
 //! - inside every crate, modules use each other only along its arrow in [`arrow::ARROWS`];
 //! - every folder of the engine and every crate is on the map, `ARCHITECTURE.md`;
+//! - README has at most so many words, and its sentences are short;
 //! - every direct dependency is in `docs/dependencies.md`, and no other;
 //! - nothing speaks of one machine's directories, and nothing is left over that reads as unfinished.
 
 mod arrow;
 mod dependencies;
 mod map;
+mod prose;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -49,6 +51,7 @@ fn check(sources: &[Source]) -> Vec<String> {
     findings.extend(sources.iter().flat_map(arrow::check));
     findings.extend(map::check(sources));
     findings.extend(dependencies::check(sources));
+    findings.extend(prose::check(sources));
     findings
 }
 

@@ -114,6 +114,7 @@ const COMMAND: &[(&str, &[&str])] = &[
     ("table", &["rows", "sample", "format", "terminal"]),
     ("cli", &["export", "exit"]),
     ("paint", &["cli", "terminal"]),
+    ("reference", &["cli"]),
     ("detail", &["paint", "rows", "sample", "format"]),
     ("progress", &["paint", "format", "terminal"]),
     (
@@ -142,14 +143,16 @@ const LABORATORY: &[(&str, &[&str])] = &[
 
 const XTASK: &[(&str, &[&str])] = &[
     ("step", &[]),
-    ("deny", &["step"]),
+    ("tool", &["step"]),
+    ("deny", &["tool", "step"]),
+    ("book", &["tool", "step"]),
     ("evidence", &["step"]),
     ("fuzz", &["step"]),
     ("tidy", &["step"]),
     ("quickstart", &["step"]),
     ("peers", &["evidence", "step"]),
     ("microct", &["quickstart", "step"]),
-    ("test", &["deny", "fuzz", "quickstart", "tidy", "step"]),
+    ("test", &["book", "deny", "fuzz", "quickstart", "tidy", "step"]),
 ];
 
 /// Front pages name every module of their folder.
