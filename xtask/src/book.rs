@@ -40,9 +40,10 @@ pub fn run(options: &Options) -> Result<()> {
     let built = build()?;
     let mut findings = links::check(&built)?;
     let pages = markdown::pages(&step::root())?;
+    let functions = places::functions(&step::root().join("crates"))?;
     for page in &pages {
         findings.extend(markdown::check(page, &step::root()));
-        findings.extend(places::check(page, &step::root()));
+        findings.extend(places::check(page, &step::root(), &functions));
     }
     for finding in &findings {
         println!("{finding}");

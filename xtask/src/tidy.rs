@@ -41,7 +41,7 @@ pub fn run() -> Result<()> {
     if !findings.is_empty() {
         bail!("{} untidy places, listed above", findings.len());
     }
-    println!("{} files are tidy", sources.len());
+    println!("{} files are tidy; {}", sources.len(), prose::described(&sources));
     Ok(())
 }
 

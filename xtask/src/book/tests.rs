@@ -45,12 +45,16 @@ fn a_link_of_markdown_that_leads_nowhere_is_found() {
 }
 
 #[test]
-fn a_place_that_is_not_there_is_found() {
+fn a_place_or_a_test_that_is_not_there_is_found() {
     let root = crate::step::root();
-    let found = |path: &str, text: &str| places::check(&page(path, text), &root);
+    let functions = places::functions(&root.join("xtask/src/book")).unwrap();
+    let found = |path: &str, text: &str| places::check(&page(path, text), &root, &functions);
     assert_eq!(found("docs/src/a.md", "see `crates/gone/src/lib.rs`").len(), 1);
     assert!(found("docs/src/a.md", "see `xtask/src/book.rs` and `crates/*/tests`").is_empty());
     assert!(found("CHANGELOG.md", "see `crates/gone/src/lib.rs`").is_empty());
+    assert_eq!(found("docs/src/a.md", "see `a_test_that_nobody_wrote`").len(), 1);
+    let this = "see `a_place_or_a_test_that_is_not_there_is_found` and `give_up_after`";
+    assert!(found("docs/src/a.md", this).is_empty());
 }
 
 #[test]

@@ -46,6 +46,15 @@ pub fn check(sources: &[Source]) -> Vec<String> {
     findings
 }
 
+/// What README comes to, in a line.
+pub fn described(sources: &[Source]) -> String {
+    let text = sources.iter().find(|source| source.path == README).map_or("", |source| &source.text);
+    let Measure { words, median_sentence, numbers } = measure(text);
+    format!(
+        "{README} has {words} words, a median sentence of {median_sentence}, {numbers:.1} numbers in a hundred words"
+    )
+}
+
 /// Measures a text: sentences end at a full stop, a question or exclamation mark, and with their paragraph; code letters are words,
 /// but no numbers.
 pub fn measure(text: &str) -> Measure {
