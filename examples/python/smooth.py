@@ -1,4 +1,4 @@
-"""Stage 1, the dearest: takes the noise out of a signal by comparing small pieces of it (non-local means)."""
+"""Stage 1, the most expensive: takes the noise out of a signal by comparing small pieces of it (non-local means)."""
 
 import argparse
 import math

@@ -45,6 +45,7 @@ pub fn run(options: &Options) -> Result<()> {
         findings.extend(markdown::check(page, &step::root()));
         findings.extend(places::check(page, &step::root(), &functions));
     }
+    findings.extend(pages.iter().filter_map(|page| unlisted(&page.path, &built)));
     for finding in &findings {
         println!("{finding}");
     }
@@ -53,6 +54,13 @@ pub fn run(options: &Options) -> Result<()> {
     }
     println!("{} and {} pages of Markdown: every link resolves", built.display(), pages.len());
     Ok(())
+}
+
+/// A page of the book that is not in its table of contents is not built, and nobody would find it.
+fn unlisted(page: &Path, built: &Path) -> Option<String> {
+    let inside = page.strip_prefix("docs/src").ok().filter(|inside| *inside != Path::new("SUMMARY.md"))?;
+    let missing = !built.join(inside).with_extension("html").exists();
+    missing.then(|| format!("{}: not in docs/src/SUMMARY.md; add it there", page.display()))
 }
 
 /// The folder of the pages, made anew. It is as deep as `docs/src`, so that links to files of the repository resolve from both.

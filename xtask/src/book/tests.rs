@@ -45,6 +45,14 @@ fn a_link_of_markdown_that_leads_nowhere_is_found() {
 }
 
 #[test]
+fn a_page_that_the_table_of_contents_leaves_out_is_found() {
+    let nowhere = PathBuf::from("no-such-folder");
+    let found = |path: &str| super::unlisted(&PathBuf::from(path), &nowhere);
+    assert!(found("docs/src/guides/gone.md").is_some_and(|words| words.contains("SUMMARY.md")));
+    assert!(found("docs/src/SUMMARY.md").is_none() && found("README.md").is_none());
+}
+
+#[test]
 fn a_place_or_a_test_that_is_not_there_is_found() {
     let root = crate::step::root();
     let functions = places::functions(&root.join("xtask/src/book")).unwrap();

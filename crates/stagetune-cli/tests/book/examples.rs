@@ -48,6 +48,9 @@ inputs = ["score.py"]
 robust = { bool = true }
 "#;
 
+/// Examples that run side by side.
+const AT_A_TIME: usize = 4;
+
 /// The keys that a study must have.
 const STUDY: [(&str, &str); 3] =
     [("name", "\"example\""), ("metric", "\"score\""), ("direction", "\"maximize\"")];
@@ -152,21 +155,29 @@ fn words(output: &Output) -> String {
 
 #[test]
 fn every_pipeline_file_of_the_book_and_of_readme_passes_its_check_and_runs_to_its_end() {
-    let (mut ran, mut wrong) = (0, Vec::new());
-    for example in pages().iter().flat_map(|page| blocks(page)) {
-        let lab = laboratory();
-        let text = completed(&example.text);
-        fs::write(lab.path().join("study/pipeline.toml"), &text).unwrap();
-        let (checked, run) = (stagetune(lab.path(), &["check"]), stagetune(lab.path(), &["run"]));
-        let said = words(&checked);
-        let fine = checked.status.success() && !said.contains("warning");
-        if !fine || !run.status.success() || !words(&run).contains("done") {
-            wrong.push(format!("{}: {said}{}\n{text}", example.place, words(&run)));
-        }
-        ran += 1;
-    }
+    let examples: Vec<Example> = pages().iter().flat_map(|page| blocks(page)).collect();
+    assert!(examples.len() >= 40, "{} examples", examples.len());
+    // Most of the time of a run is waiting.
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let parts: Vec<_> = examples
+            .chunks(examples.len().div_ceil(AT_A_TIME))
+            .map(|part| scope.spawn(move || part.iter().filter_map(fault).collect::<Vec<_>>()))
+            .collect();
+        parts.into_iter().flat_map(|part| part.join().unwrap()).collect()
+    });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(ran >= 40, "{ran} examples");
+}
+
+/// What an example has to complain of: its check says something, or its study does not end well.
+fn fault(example: &Example) -> Option<String> {
+    let lab = laboratory();
+    let text = completed(&example.text);
+    fs::write(lab.path().join("study/pipeline.toml"), &text).unwrap();
+    let (checked, run) = (stagetune(lab.path(), &["check"]), stagetune(lab.path(), &["run"]));
+    let (said, told) = (words(&checked), words(&run));
+    let fine = checked.status.success() && !said.contains("warning");
+    let fine = fine && run.status.success() && told.contains("done");
+    (!fine).then(|| format!("{}: {said}{told}\n{text}", example.place))
 }
 
 #[test]
