@@ -1,12 +1,18 @@
 //! `cargo xtask deny`: licences, duplicates and sources of everything in the tree, by cargo-deny and `deny.toml`.
 
 use crate::step;
+use crate::tool::Tool;
 use anyhow::{Context, Result};
 use std::path::PathBuf;
 use std::process::Command;
 
 /// The release that is used: another one may find other things.
-const VERSION: &str = "0.20.2";
+const CARGO_DENY: Tool = Tool {
+    name: "cargo-deny",
+    version: "0.20.2",
+    features: &[],
+    without: "run `cargo xtask test --without-deny`",
+};
 
 /// A set of crates that are built together, and what is said of it that is no fault.
 struct Tree {
@@ -28,7 +34,7 @@ const TREES: [Tree; 2] = [
 
 /// Checks both trees, and known faults where the database of advisories can be had.
 pub fn run() -> Result<()> {
-    let program = tool()?;
+    let program = CARGO_DENY.get()?;
     for tree in &TREES {
         let mut deny = Command::new(&program);
         deny.args(["--manifest-path", tree.manifest, "--config", "deny.toml", "check"]);
@@ -52,45 +58,4 @@ fn advisories(program: &PathBuf) -> Result<()> {
         step::run(deny.arg("advisories").current_dir(step::root()))?;
     }
     Ok(())
-}
-
-/// The program: on the path if it is this release, otherwise in `target/tools`, where it is installed once.
-fn tool() -> Result<PathBuf> {
-    let folder = step::root().join("target/tools").join(format!("cargo-deny-{VERSION}"));
-    let own = folder.join("bin/cargo-deny");
-    if let Some(found) = [PathBuf::from("cargo-deny"), own.clone()].into_iter().find(is_right) {
-        return Ok(found);
-    }
-    println!("cargo-deny {VERSION} is not there; it is built once into {}", folder.display());
-    // Optimised, it would take several times as long to build, and it runs for a few seconds.
-    let mut install = step::cargo(&["install", "cargo-deny", "--locked", "--debug", "--quiet"]);
-    install.args(["--version", &format!("={VERSION}"), "--root"]).arg(&folder);
-    install.env("CARGO_PROFILE_DEV_DEBUG", "false").env_remove("CARGO_TARGET_DIR");
-    step::run(&mut install).context(
-        "cargo-deny cannot be had, so nothing was checked: install it, or, where there is no network, \
-         run `cargo xtask test --without-deny`",
-    )?;
-    Ok(own)
-}
-
-/// Whether a program is there and of the release that is used.
-fn is_right(program: &PathBuf) -> bool {
-    let said = Command::new(program).arg("--version").output();
-    said.is_ok_and(|said| said.status.success() && says_version(&said.stdout))
-}
-
-fn says_version(said: &[u8]) -> bool {
-    String::from_utf8_lossy(said).split_whitespace().eq(["cargo-deny", VERSION])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_release_that_was_chosen_is_used() {
-        assert!(says_version(format!("cargo-deny {VERSION}\n").as_bytes()));
-        assert!(!says_version(b"cargo-deny 0.14.2\n") && !says_version(b""));
-        assert!(!is_right(&PathBuf::from("no-such-program-anywhere")));
-    }
 }

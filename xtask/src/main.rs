@@ -1,5 +1,6 @@
 //! Every chore of the workspace as `cargo xtask …`.
 
+mod book;
 mod deny;
 mod evidence;
 mod fuzz;
@@ -9,6 +10,7 @@ mod quickstart;
 mod step;
 mod test;
 mod tidy;
+mod tool;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -26,6 +28,11 @@ enum Chore {
     /// Everything that must hold before a change is submitted: format, lints, documentation, tidiness, tests, references.
     #[command(after_help = "Examples:\n  cargo xtask test\n  cargo xtask test --without-deny")]
     Test(test::Options),
+    /// The book of `docs/`: built into `target/book` with mdbook, which is installed if it is missing, and every link checked.
+    #[command(
+        after_help = "Examples:\n  cargo xtask book\n  cargo xtask book --write    after a change of the command line or of a strategy's options"
+    )]
+    Book(book::Options),
     /// Licences, duplicates, sources and known faults of everything in the tree, by cargo-deny, which is installed if it is missing.
     #[command(after_help = "Example:\n  cargo xtask deny")]
     Deny,
@@ -63,6 +70,7 @@ fn main() -> ExitCode {
     }
     let done = match Cli::parse().chore {
         Chore::Test(options) => test::run(&options),
+        Chore::Book(options) => book::run(&options),
         Chore::Deny => deny::run(),
         Chore::Tidy => tidy::run(),
         Chore::Evidence(options) => evidence::run(&options),
@@ -77,5 +85,26 @@ fn main() -> ExitCode {
             eprintln!("\nerror: {error:#}");
             ExitCode::FAILURE
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_chore_that_a_page_shows_is_one() {
+        let mut shown = 0;
+        for page in book::markdown::pages(&step::root()).unwrap() {
+            for line in page.text.lines() {
+                let Some(command) = line.strip_prefix("$ cargo xtask ") else { continue };
+                let words = command.split(" #").next().unwrap_or(command).split_whitespace();
+                let parsed = Cli::try_parse_from(std::iter::once("cargo xtask").chain(words));
+                let is_help = command.starts_with("--help");
+                assert!(is_help || parsed.is_ok(), "{}: {line}", page.path.display());
+                shown += 1;
+            }
+        }
+        assert!(shown >= 5, "{shown}");
     }
 }

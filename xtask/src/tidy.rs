@@ -5,6 +5,7 @@
 //! - crates depend on each other, and the modules of each use each other, only along the arrows in
 //!   [`arrow::CRATES`];
 //! - every folder of the engine and every crate is on the map, `ARCHITECTURE.md`;
+//! - README has at most so many words, and its sentences are short;
 //! - every direct dependency is in `docs/dependencies.md`, and no other;
 //! - nothing speaks of one machine's directories, and nothing is left over that reads as unfinished.
 
@@ -13,6 +14,7 @@ mod crates;
 mod dependencies;
 mod map;
 mod paths;
+mod prose;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -42,7 +44,7 @@ pub fn run() -> Result<()> {
     if !findings.is_empty() {
         bail!("{} untidy places, listed above", findings.len());
     }
-    println!("{} files are tidy", sources.len());
+    println!("{} files are tidy; {}", sources.len(), prose::described(&sources));
     Ok(())
 }
 
@@ -53,6 +55,7 @@ fn check(sources: &[Source]) -> Vec<String> {
     findings.extend(crates::check(sources));
     findings.extend(map::check(sources));
     findings.extend(dependencies::check(sources));
+    findings.extend(prose::check(sources));
     findings
 }
 

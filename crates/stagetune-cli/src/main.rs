@@ -8,6 +8,8 @@ mod export;
 mod format;
 mod paint;
 mod progress;
+#[cfg(test)]
+mod reference;
 mod report;
 mod rows;
 #[cfg(test)]

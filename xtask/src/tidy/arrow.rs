@@ -247,6 +247,7 @@ const COMMAND: &[(&str, &[&str])] = &[
     ("table", &["rows", "sample", "format", "terminal"]),
     ("cli", &["export", "exit"]),
     ("paint", &["cli", "terminal"]),
+    ("reference", &["cli"]),
     ("detail", &["paint", "rows", "sample", "format"]),
     ("progress", &["paint", "format", "terminal"]),
     (
@@ -276,14 +277,16 @@ const LABORATORY: &[(&str, &[&str])] = &[
 
 const XTASK: &[(&str, &[&str])] = &[
     ("step", &[]),
-    ("deny", &["step"]),
+    ("tool", &["step"]),
+    ("deny", &["tool", "step"]),
+    ("book", &["tool", "step"]),
     ("evidence", &["step"]),
     ("fuzz", &["step"]),
     ("tidy", &["step"]),
     ("quickstart", &["step"]),
     ("peers", &["evidence", "step"]),
     ("microct", &["quickstart", "step"]),
-    ("test", &["deny", "fuzz", "quickstart", "tidy", "step"]),
+    ("test", &["book", "deny", "fuzz", "quickstart", "tidy", "step"]),
 ];
 
 /// Pictures and arguments, then the parts of stages, then the stages.
