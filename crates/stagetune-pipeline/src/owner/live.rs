@@ -31,7 +31,9 @@ pub struct RunningStage {
 pub struct Live {
     path: PathBuf,
     disk: Disk,
-    running: Mutex<Running>,
+    stages: Mutex<Vec<RunningStage>>,
+    /// What the file says. Only who writes the file waits for it.
+    written: Mutex<Now>,
 }
 
 /// What the file says.
@@ -44,16 +46,9 @@ pub struct Now {
     pub waiting: Vec<Waiting>,
 }
 
-#[derive(Debug, Default)]
-struct Running {
-    stages: Vec<RunningStage>,
-    /// What the file says.
-    written: Now,
-}
-
 impl Live {
     pub(super) fn new(state: &StateDir, study: &str, disk: Disk) -> Self {
-        Self { path: state.live(study), disk, running: Mutex::default() }
+        Self { path: state.live(study), disk, stages: Mutex::default(), written: Mutex::default() }
     }
 
     /// What the file says; nothing if there is none.
@@ -63,29 +58,30 @@ impl Live {
     }
 
     pub(super) fn began(&self, stage: RunningStage) {
-        self.change(|running| running.push(stage));
+        self.change(|stages| stages.push(stage));
     }
 
     pub(super) fn ended(&self, trial: u64, stage: &str) {
-        self.change(|running| running.retain(|r| r.trial != trial || r.stage != stage));
+        self.change(|stages| stages.retain(|r| r.trial != trial || r.stage != stage));
     }
 
     /// Brings the file up to date, with what is waited for.
     pub(super) fn write(&self, waiting: Vec<Waiting>) {
-        let Ok(mut running) = self.running.lock() else { return };
-        let now = Now { running: running.stages.clone(), waiting };
-        if now != running.written {
+        let Ok(mut written) = self.written.lock() else { return };
+        let Ok(running) = self.stages.lock().map(|stages| stages.clone()) else { return };
+        let now = Now { running, waiting };
+        if now != *written {
             // Only a courtesy to lookers-on: the study does not depend on it. Where it fails it is tried again.
-            let written = self.disk.replace(&self.path, &serde_json::to_vec(&now).unwrap_or_default());
-            if written.is_ok() {
-                running.written = now;
+            let done = self.disk.replace(&self.path, &serde_json::to_vec(&now).unwrap_or_default());
+            if done.is_ok() {
+                *written = now;
             }
         }
     }
 
     fn change(&self, change: impl FnOnce(&mut Vec<RunningStage>)) {
-        let Ok(mut running) = self.running.lock() else { return };
-        change(&mut running.stages);
+        let Ok(mut stages) = self.stages.lock() else { return };
+        change(&mut stages);
     }
 }
 
