@@ -235,3 +235,80 @@ fn a_supervisor_in_reserve_that_stands_still_does_not_hold_up_the_end() {
     fs::write(root.path().join("leave"), "").unwrap();
     assert!(owner.wait().unwrap().success());
 }
+
+/// Starts `child`, which has no variable of ours, and writes down what is looked for by name.
+fn without_variables(start: &str) -> String {
+    format!(
+        r#"{start} sh -c 'trap "" TERM; echo $$ > "$1/child"; while :; do sleep 60; done' sh "$1" &
+        while [ ! -s "$1/child" ]; do sleep 0.01; done; echo $$ > "$1/process"; while :; do sleep 60; done"#
+    )
+}
+
+#[test]
+fn what_has_no_variable_of_ours_ends_when_its_supervisor_was_killed() {
+    for start in ["env -i PATH=$PATH", "env -i PATH=$PATH setsid", "setsid -f env -i PATH=$PATH"] {
+        let root = tempfile::tempdir().unwrap();
+        let local = crate::supervised(root.path());
+        // Another attempt and what this process started by itself go on.
+        let other = script(root.path(), 2, PATIENT);
+        let mut own = Command::new("sleep").arg("60").spawn().unwrap();
+        let one = script(root.path(), 1, &without_variables(start));
+        local.launch(&other).unwrap();
+        local.launch(&one).unwrap();
+        let (process, child) = (number_in(one.dir.join("process")), number_in(one.dir.join("child")));
+        signal(parent(&process), "-KILL");
+        local.wait(&one.token, crate::suite::LONG);
+        assert_eq!(sight(&local, &one.token), Sight::Gone);
+        until("the end of both", || is_gone(&process) && is_gone(&child));
+        assert!(own.try_wait().unwrap().is_none() && sight(&local, &other.token) == Sight::Running);
+        fs::write(other.dir.join("go"), "").unwrap();
+        assert_eq!(crate::suite::end(&local, &other).exit, Exit::Code(3));
+        own.kill().unwrap();
+        own.wait().unwrap();
+    }
+}
+
+#[test]
+fn what_has_no_variable_of_ours_and_stayed_in_its_group_ends_with_the_next_look_when_both_were_killed() {
+    let root = tempfile::tempdir().unwrap();
+    let mut owner = owner(root.path(), &[&without_variables("env -i PATH=$PATH")]);
+    let dir = attempts(root.path(), 1).remove(0);
+    let (process, child) = (number_in(dir.join("process")), number_in(dir.join("child")));
+    signal(owner.id(), "-STOP");
+    signal(parent(&process), "-KILL");
+    owner.kill().unwrap();
+    owner.wait().unwrap();
+    let next = crate::supervised(root.path());
+    let token = dir.file_name().unwrap().to_str().unwrap().to_owned().try_into().unwrap();
+    until("the end of the lock", || sight(&next, &token) == Sight::Gone);
+    until("the end of both", || is_gone(&process) && is_gone(&child));
+}
+
+/// A program in the place of the supervisor, and what the executor says of the attempt.
+fn said_with(program: &str, argument: &str) -> String {
+    use std::os::unix::fs::PermissionsExt;
+    let root = tempfile::tempdir().unwrap();
+    let supervisor = root.path().join("supervisor");
+    fs::write(&supervisor, format!("#!/bin/sh\n{program}\n")).unwrap();
+    fs::set_permissions(&supervisor, fs::Permissions::from_mode(0o755)).unwrap();
+    let (attempts, one) = (root.path().join("attempts"), script(root.path(), 1, argument));
+    let local = Local::new(LocalOptions { supervisor: Some(supervisor), attempts, disk: Disk::default() });
+    match local.launch(&one) {
+        Err(refused) => refused.to_string(),
+        Ok(()) => {
+            local.wait(&one.token, crate::suite::LONG);
+            local.look(std::slice::from_ref(&one.token)).unwrap_err().to_string()
+        }
+    }
+}
+
+#[test]
+fn a_supervisor_that_cannot_work_is_told_from_one_that_was_killed() {
+    let said = said_with("read order; exit 71", "true");
+    assert!(said.contains("no thread") && said.contains("fewer workers"), "{said}");
+    let said = said_with("read order; exit 72", "true");
+    assert!(said.contains("no open file") && said.contains("ulimit -n"), "{said}");
+    // An order that it cannot take without being read.
+    let said = said_with("exit 3", &"#".repeat(10_000_000));
+    assert!(!said.contains("Broken pipe") && said.contains("ended at once (exit status: 3)"), "{said}");
+}

@@ -141,6 +141,24 @@ while [ ! -e ../outside/go ]; do sleep 0.01; done"#,
 }
 
 #[test]
+fn what_was_made_of_something_that_was_changed_and_put_back_with_its_time_is_not_kept() {
+    for file in ["data", "\"$3/v\""] {
+        let lab = two_stages(
+            "2 min",
+            &format!(
+                r#"echo second >> ../outside/begun
+if [ ! -e ../outside/once ]; then touch ../outside/once; sleep 0.05
+cp -p {file} ../outside/keep; chmod u+w {file}; echo 999 > {file}; cp -p ../outside/keep {file}; fi"#
+            ),
+        );
+        lab.done(&["run"]);
+        assert_nothing_failed(&lab);
+        assert!(has_lines(&lab.outside().join("begun"), 5) && !has_lines(&lab.outside().join("begun"), 6));
+        assert_eq!(lab.runs()["first"], 4, "{file}: what it was given is as it was");
+    }
+}
+
+#[test]
 fn an_upstream_output_that_vanishes_while_it_is_used_is_made_again() {
     let lab = two_stages(
         "2 min",

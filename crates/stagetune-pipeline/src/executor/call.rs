@@ -3,13 +3,14 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::{Ended, Exit};
+use super::{Ended, Exit, capped};
 use crate::clock;
 use crate::disk::Disk;
 use crate::host;
@@ -65,7 +66,7 @@ pub(super) fn run(order: &CallOrder, disk: &Disk) -> Ended {
     };
     let said = exit.problem().map_or(String::new(), |problem| format!("{problem}\n"));
     // The end says the same.
-    let _ = disk.write(&order.log, said.as_bytes());
+    let _ = capped::create(&order.log, disk).map(|mut log| log.write_all(said.as_bytes()));
     let seconds = timer.elapsed().as_secs_f64();
     // The clock may have been set meanwhile.
     let ended = began + seconds;

@@ -8,11 +8,13 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
 use crate::disk::{Disk, DiskError};
+use crate::regular;
 
 /// The most bytes that are kept of what one attempt says: half at its beginning, half at its end.
 pub const LOG_LIMIT: u64 = 64_000_000;
@@ -37,7 +39,7 @@ impl CappedLog {
     }
 
     fn with_limit(path: &Path, disk: &Disk, limit: u64) -> Result<Self, DiskError> {
-        let file = disk.create(path)?;
+        let file = create(path, disk)?;
         // Whoever opens the log again and shortens it leaves no gap before what the others write.
         let append = rustix::fs::fcntl_setfl(&file, OFlags::APPEND);
         append.map_err(|error| DiskError {
@@ -80,10 +82,9 @@ impl CappedLog {
 
     fn shorten(&self, beside: &Path, disk: &Disk) -> io::Result<()> {
         let half = self.limit / 2;
-        let mut whole = File::open(&self.path)?;
+        let mut whole = regular::open(&self.path)?;
         let left_out = whole.metadata()?.len().saturating_sub(2 * half);
-        let create = disk.create(beside);
-        let mut short = create.map_err(|error| error.source)?;
+        let mut short = create(beside, disk).map_err(|error| error.source)?;
         io::copy(&mut (&whole).take(half), &mut short)?;
         let note = format!(
             "\n[stagetune leaves out {left_out} bytes here: of a log the first and the last {half} bytes are kept]\n"
@@ -93,6 +94,21 @@ impl CappedLog {
         io::copy(&mut (&whole).take(half), &mut short)?;
         disk.rename(beside, &self.path).map_err(|error| error.source)
     }
+}
+
+/// Makes a file to write to, empty. A pipe in its place is refused: it would be waited for without end.
+pub(super) fn create(path: &Path, disk: &Disk) -> Result<File, DiskError> {
+    let open = || {
+        // For files it means nothing.
+        let without_waiting = OFlags::NONBLOCK.bits().cast_signed();
+        let mut options = File::options();
+        options.write(true).create(true).truncate(true).custom_flags(without_waiting);
+        let file = options.open(path).map_err(|error| regular::open(path).err().unwrap_or(error))?;
+        regular::check(&file)?;
+        Ok(file)
+    };
+    let created = disk.permit().and_then(|()| open());
+    created.map_err(|source| DiskError { doing: "write", path: path.to_owned(), source })
 }
 
 /// Makes a part of a file occupy nothing; it reads as zeros.
@@ -164,6 +180,20 @@ mod tests {
         let text = fs::read_to_string(&path).unwrap();
         assert!(text.starts_with("beginx") && text.ends_with("xended") && !text.contains('\0'));
         assert!((text.len() as u64) < limit + 200, "{}", text.len());
+    }
+
+    #[test]
+    fn a_pipe_in_the_place_of_a_log_is_refused_and_not_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("1.log");
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let error = CappedLog::create(&path, &Disk::default()).unwrap_err();
+        assert!(error.to_string().contains("move it away"), "{error}");
+        // Also where somebody reads from it.
+        let flags = OFlags::NONBLOCK.bits().cast_signed();
+        let _reader = File::options().read(true).custom_flags(flags).open(&path).unwrap();
+        let error = CappedLog::create(&path, &Disk::default()).unwrap_err();
+        assert!(error.to_string().contains("move it away"), "{error}");
     }
 
     #[test]

@@ -47,12 +47,14 @@ pub(super) enum Word {
     WantsTerminal(i32),
 }
 
-/// Runs a command to its end, or ends it. `tell` leads to `words`; `started` learns the process.
+/// Runs a command to its end, or ends it. `tell` leads to `words`; `may_start` is asked last, `started` learns the
+/// process.
 pub(super) fn run(
     order: &Order,
     disk: &Disk,
     words: &Receiver<Word>,
     tell: Sender<Word>,
+    may_start: impl FnOnce() -> bool,
     started: impl FnOnce(u32),
 ) -> Ended {
     let (began, timer) = (clock::now(), Instant::now());
@@ -61,7 +63,7 @@ pub(super) fn run(
         // The clock may have been set meanwhile.
         Ended { exit, seconds, began, ended: began + seconds, host: host::name().to_owned(), process }
     };
-    let (mut child, mut log) = match start(order, disk) {
+    let (mut child, mut log) = match start(order, disk, may_start) {
         Ok(started) => started,
         Err(exit) => return end(exit, 0),
     };
@@ -83,7 +85,7 @@ pub(super) fn run(
     ended
 }
 
-fn start(order: &Order, disk: &Disk) -> Result<(Child, CappedLog), Exit> {
+fn start(order: &Order, disk: &Disk, may_start: impl FnOnce() -> bool) -> Result<(Child, CappedLog), Exit> {
     let Some((program, arguments)) = order.argv.split_first() else {
         return Err(Exit::NotStarted("the command is empty".into()));
     };
@@ -94,6 +96,9 @@ fn start(order: &Order, disk: &Disk) -> Result<(Child, CappedLog), Exit> {
     let mut command = Command::new(resolve(program, dir));
     command.args(arguments).current_dir(dir).envs(&order.env);
     command.stdin(Stdio::null()).stdout(writers.0).stderr(writers.1).process_group(0);
+    if !may_start() {
+        return Err(Exit::Stopped);
+    }
     let started = command.spawn().map_err(|error| match error.kind() {
         _ if !dir.is_dir() => Exit::NoRoom(error.to_string()),
         io::ErrorKind::NotFound

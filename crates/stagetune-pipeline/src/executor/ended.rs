@@ -128,6 +128,10 @@ pub fn write_end(dir: &Path, ended: &Ended, disk: &Disk) -> Result<(), DiskError
     // Texts and numbers only: it cannot fail.
     let text = serde_json::to_vec(ended).unwrap_or_default();
     let beside = dir.join(ROOM);
+    // A pipe that the stage made there would be waited for without end.
+    if std::fs::symlink_metadata(&beside).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
+        disk.remove_file(&beside)?;
+    }
     disk.overwrite(&beside, &text)?;
     disk.rename(&beside, &dir.join("ended.json"))
 }
@@ -156,6 +160,10 @@ mod tests {
             write_end(dir.path(), &ended, &Disk::default()).unwrap();
             assert_eq!(read_end(dir.path()).unwrap(), Some(ended));
         }
+        let pipe = dir.path().join(ROOM);
+        assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
+        let ended = read_end(dir.path()).unwrap().unwrap();
+        write_end(dir.path(), &ended, &Disk::default()).unwrap();
         std::fs::write(dir.path().join("ended.json"), "{").unwrap();
         assert!(matches!(read_end(dir.path()), Err(EndError::Damaged { .. })));
     }

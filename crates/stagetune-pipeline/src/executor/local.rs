@@ -20,9 +20,9 @@ use super::command::{self, Order, Word};
 use super::ended::write_end;
 use super::folder::{self, Prepared};
 use super::left::{self, ATTEMPT_VARIABLE};
-use super::supervise::CANNOT_WRITE;
+use super::supervise::{CANNOT_WRITE, NO_FILE, NO_THREAD};
 use super::supervisor::{Supervisor, Supervisors};
-use super::{Attempt, Body, Executor, NoIdea, Refused, Sight, Token};
+use super::{Attempt, Body, Executor, NoIdea, Refused, Sight, Token, orphans, process};
 use crate::disk::{Disk, DiskError};
 
 /// How attempts are run.
@@ -62,6 +62,8 @@ enum State {
     Ended,
     /// It has ended, but its end could not be written, and why.
     Unwritten(String),
+    /// Its supervisor could not work, and why.
+    Unsupervised(String),
 }
 
 /// How an attempt is asked to end.
@@ -84,6 +86,9 @@ impl Local {
     /// An executor that runs nothing yet.
     pub fn new(options: LocalOptions) -> Self {
         let supervisors = options.supervisor.clone().map(|program| Arc::new(Supervisors::new(program)));
+        if supervisors.is_some() {
+            orphans::adopt();
+        }
         Self { options, supervisors, callables: Mutex::default(), shared: Arc::default() }
     }
 
@@ -150,7 +155,7 @@ impl Local {
         let (tell, words) = mpsc::channel();
         let (told, disk) = (tell.clone(), self.options.disk.clone());
         self.spawn(attempt, held, move |dir| {
-            let ended = command::run(&order, &disk, &words, told, |_| {});
+            let ended = command::run(&order, &disk, &words, told, || true, |_| {});
             write_end(dir, &ended, &disk)
         })?;
         Ok(Control::Thread(tell))
@@ -176,23 +181,27 @@ impl Local {
         let reserve = supervisors.clone();
         let waiting = move || {
             let Ok(mut child) = take.recv() else { return };
+            // What it leaves began after it.
+            let since = i32::try_from(child.id()).ok().and_then(process::facts).map(|about| about.started);
             reserve.refill();
-            let status = child.wait();
+            let status = Supervisor::wait(&mut child);
             let mut state = State::Ended;
             if !dir.join("ended.json").exists() {
                 left::end(&dir);
-                let unwritten = status.is_ok_and(|status| status.code() == Some(i32::from(CANNOT_WRITE)));
+                if let Some(since) = since {
+                    orphans::end(token.as_str(), since);
+                }
                 // Where the directory is gone, that says enough.
-                if unwritten && dir.is_dir() {
-                    let problem = "is the disk full? Make room, and run the same command again";
-                    state = State::Unwritten(format!("{}: {problem}", dir.join("ended.json").display()));
+                if dir.is_dir() {
+                    state = unended(status.ok().and_then(|status| status.code()), &dir);
                 }
             }
             shared.end(&token, state);
+            orphans::reap();
         };
         std::thread::Builder::new().spawn(waiting).map_err(world)?;
-        let Supervisor { process, socket } = supervisors.begin(&line, held).map_err(world)?;
-        let _ = give.send(process);
+        let Supervisor { process: child, socket } = supervisors.begin(&line, held).map_err(world)?;
+        let _ = give.send(child);
         Ok(Control::Supervisor(socket))
     }
 
@@ -266,6 +275,11 @@ impl Executor for Local {
                     attempts.insert(token.clone(), State::Ended);
                     return Err(NoIdea::Unwritten { token: token.clone(), problem });
                 }
+                Some(State::Unsupervised(problem)) => {
+                    let problem = std::mem::take(problem);
+                    attempts.insert(token.clone(), State::Ended);
+                    return Err(NoIdea::Unsupervised { token: token.clone(), problem });
+                }
                 None => {
                     let dir = self.options.attempts.join(token.as_str());
                     let sight = folder::probe(&dir)?;
@@ -288,7 +302,7 @@ impl Executor for Local {
         }
         match attempts.get_mut(token) {
             Some(State::Running(control)) => control.stop(),
-            Some(State::Ended | State::Unwritten(_) | State::Starting) => {}
+            Some(State::Ended | State::Unwritten(_) | State::Unsupervised(_) | State::Starting) => {}
             None => match folder::probe(&self.options.attempts.join(token.as_str()))? {
                 Sight::Gone => {}
                 Sight::Waiting | Sight::Running => return Err(NoIdea::NotOurs { token: token.clone() }),
@@ -303,7 +317,7 @@ impl Executor for Local {
         loop {
             let left = limit.saturating_sub(timer.elapsed());
             let slice = match attempts.get(token) {
-                Some(State::Ended | State::Unwritten(_)) => return,
+                Some(State::Ended | State::Unwritten(_) | State::Unsupervised(_)) => return,
                 Some(State::Starting | State::Running(_)) => left,
                 None => {
                     let sight = folder::probe(&self.options.attempts.join(token.as_str()));
@@ -359,7 +373,11 @@ impl State {
     fn can_be_ended(&self) -> bool {
         match self {
             Self::Running(Control::Supervisor(_) | Control::Thread(_)) => true,
-            Self::Running(Control::Callable(_)) | Self::Starting | Self::Ended | Self::Unwritten(_) => false,
+            Self::Running(Control::Callable(_))
+            | Self::Starting
+            | Self::Ended
+            | Self::Unwritten(_)
+            | Self::Unsupervised(_) => false,
         }
     }
 }
@@ -380,6 +398,22 @@ impl Shared {
 impl fmt::Debug for Local {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Local").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+/// What became of an attempt whose supervisor left no end, by the supervisor's exit code.
+fn unended(code: Option<i32>, dir: &Path) -> State {
+    let unsupervised = |problem: &str| {
+        State::Unsupervised(format!("{problem}; raise the limits (`ulimit -a`), or use fewer workers"))
+    };
+    match code.and_then(|code| u8::try_from(code).ok()) {
+        Some(CANNOT_WRITE) => {
+            let problem = "is the disk full? Make room, and run the same command again";
+            State::Unwritten(format!("{}: {problem}", dir.join("ended.json").display()))
+        }
+        Some(NO_THREAD) => unsupervised("the system had no thread for its supervisor (`ulimit -u`)"),
+        Some(NO_FILE) => unsupervised("the system had no open file for its supervisor (`ulimit -n`)"),
+        Some(_) | None => State::Ended,
     }
 }
 

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! .stagetune/attempts/<token>/out/         fresh and empty when the attempt starts: its {out}
-//! .stagetune/attempts/<token>/began        host, owner and process group; locked for as long as it runs
+//! .stagetune/attempts/<token>/began        host, owner and processes; locked for as long as it runs
 //! .stagetune/attempts/<token>/ended.new    room for how it ends, so that a disk that it fills does not hide its end
 //! .stagetune/attempts/<token>/ended.json   how it ended; there as a whole or not at all
 //! ```
@@ -21,6 +21,8 @@ mod folder;
 mod left;
 mod local;
 mod log;
+mod orphans;
+mod process;
 mod scripted;
 mod supervise;
 mod supervisor;
@@ -150,6 +152,14 @@ pub enum NoIdea {
     /// It has ended, but nobody could write down how.
     #[error("how attempt {token} ended could not be written: {problem}")]
     Unwritten {
+        /// The attempt.
+        token: Token,
+        /// Why, and what to do about it.
+        problem: String,
+    },
+    /// Its supervisor could not work.
+    #[error("attempt {token} was not begun: {problem}")]
+    Unsupervised {
         /// The attempt.
         token: Token,
         /// Why, and what to do about it.

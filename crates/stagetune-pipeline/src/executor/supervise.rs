@@ -14,14 +14,16 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+use rustix::process::{Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use super::command::{self, Word};
 use super::ended::write_end;
 use super::supervisor::{Received, receive};
+use super::{left, orphans, process};
 use crate::disk::Disk;
 
 /// The argument with which the `stagetune` command becomes a supervisor.
@@ -29,6 +31,12 @@ pub const SUPERVISOR_COMMAND: &str = "attempt-local";
 
 /// The exit code of a supervisor that could not write how its attempt ended: that of an input or output error.
 pub(super) const CANNOT_WRITE: u8 = 74;
+
+/// The exit code of a supervisor that the system has no thread for: that of an error of the system.
+pub(super) const NO_THREAD: u8 = 71;
+
+/// The exit code of one that the system has no open file for: that of a file that cannot be opened.
+pub(super) const NO_FILE: u8 = 72;
 
 /// An end that cannot be written is tried again this often, a second apart: a full disk may be given room.
 const TRIES: u32 = 30;
@@ -40,27 +48,39 @@ const KILLING: Duration = Duration::from_secs(2);
 pub fn supervise() -> ExitCode {
     leave_terminal();
     let Ok(socket) = io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from) else {
-        return ExitCode::FAILURE;
+        return ExitCode::from(NO_FILE);
     };
     // An owner that died before or while it wrote has started nothing.
     let Ok(Some(Received { order, lock: mut began, mut socket })) = receive(socket) else {
         return ExitCode::FAILURE;
     };
     let (tell, words) = mpsc::channel();
-    let told = tell.clone();
+    let (told, gate) = (tell.clone(), Arc::new(Gate::default()));
+    let door = gate.clone();
     let listening = std::thread::Builder::new().spawn(move || {
-        while matches!(socket.read(&mut [0]), Err(error) if error.kind() == io::ErrorKind::Interrupted) {}
+        loop {
+            match socket.read(&mut [0]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(1) => drop(told.send(Word::Stop)),
+                Ok(_) | Err(_) => break,
+            }
+        }
+        // The owner is dead. Whatever this process waits for: what has not begun never will.
+        if door.shut() {
+            std::process::exit(1);
+        }
         let _ = told.send(Word::Stop);
     });
     if listening.is_err() {
-        return ExitCode::FAILURE;
+        return ExitCode::from(NO_THREAD);
     }
-    adopt_orphans();
+    orphans::adopt();
     let disk = Disk::default();
-    let ended = command::run(&order, &disk, &words, tell, |process| {
+    let begun = |process| {
         // For the owner, should this process be killed.
-        let _ = began.write_all(format!("group {process}\n").as_bytes());
-    });
+        let _ = began.write_all(left::note(process).as_bytes());
+    };
+    let ended = command::run(&order, &disk, &words, tell, || gate.pass(), begun);
     end_orphans(order.grace);
     for _ in 0..TRIES {
         if write_end(Path::new(&order.attempt), &ended, &disk).is_ok() {
@@ -75,6 +95,22 @@ pub fn supervise() -> ExitCode {
     ExitCode::from(CANNOT_WRITE)
 }
 
+/// What a command passes before it begins, unless its owner died before.
+#[derive(Debug, Default)]
+struct Gate(AtomicU8);
+
+impl Gate {
+    /// Whether the command may begin.
+    fn pass(&self) -> bool {
+        self.0.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+    }
+
+    /// Whether the command has not begun, and now never will.
+    fn shut(&self) -> bool {
+        self.0.compare_exchange(0, 2, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+    }
+}
+
 /// A session of its own has no terminal: a stage that opens one is told so, where it would be stopped for ever.
 fn leave_terminal() {
     // Only a process that leads no group may begin a session, and this one was started as a leader.
@@ -83,13 +119,6 @@ fn leave_terminal() {
     if rustix::process::setpgid(None, group).is_ok() && rustix::process::setsid().is_err() {
         let _ = rustix::process::setpgid(None, None);
     }
-}
-
-/// Processes whose parents die become children of this one.
-fn adopt_orphans() {
-    #[cfg(target_os = "linux")]
-    // Without it, what left the command's group is out of reach, as everywhere else.
-    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
 /// Asks every child that is left to end, and kills those that do not in their time. Their children then are ours.
@@ -102,7 +131,7 @@ fn end_orphans(grace: Duration) {
             Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
             // Some are left.
             Ok(None) => {
-                for child in children() {
+                for child in process::children() {
                     if timer.elapsed() >= grace {
                         let _ = kill_process(child, Signal::KILL);
                     } else if asked.insert(child.as_raw_nonzero()) {
@@ -117,12 +146,14 @@ fn end_orphans(grace: Duration) {
     }
 }
 
-/// The children of this process, as the system lists them for each of its threads.
-fn children() -> Vec<Pid> {
-    let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-    let lists = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
-    let numbers = |list: String| -> Vec<Pid> {
-        list.split_whitespace().filter_map(|number| Pid::from_raw(number.parse().ok()?)).collect()
-    };
-    lists.flat_map(numbers).collect()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_begins_or_its_supervisor_ends_and_never_both() {
+        let (begun, gone) = (Gate::default(), Gate::default());
+        assert!(begun.pass() && !begun.shut());
+        assert!(gone.shut() && !gone.pass());
+    }
 }

@@ -8,14 +8,15 @@
 //! file that holds the lock of the attempt goes over with its first byte, so that the lock is held
 //! at every instant.
 
-use std::fs::File;
+use std::fs::{self, File, Metadata};
 use std::io::{self, BufRead, BufReader, IoSlice, IoSliceMut, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::io::FdFlags;
@@ -25,6 +26,7 @@ use rustix::net::{
 };
 
 use super::command::Order;
+use super::orphans;
 use super::supervise::SUPERVISOR_COMMAND;
 
 /// A supervisor process, and the socket that leads to it.
@@ -37,9 +39,33 @@ pub(super) struct Supervisor {
 /// Starts supervisors, and keeps one in reserve.
 #[derive(Debug)]
 pub(super) struct Supervisors {
-    program: PathBuf,
+    program: Program,
     reserve: Mutex<Reserve>,
 }
+
+/// What supervisors are started from.
+#[derive(Debug)]
+struct Program {
+    path: PathBuf,
+    /// It is the program of this process: that stays what it is when another one takes its path.
+    is_this: bool,
+}
+
+impl Program {
+    fn new(path: PathBuf) -> Self {
+        let same = |about: Metadata| (about.dev(), about.ino());
+        let this = fs::metadata(THIS).ok().map(same);
+        let is_this = this.is_some() && fs::metadata(&path).ok().map(same) == this;
+        Self { path, is_this }
+    }
+
+    fn started_from(&self) -> &Path {
+        if self.is_this { Path::new(THIS) } else { &self.path }
+    }
+}
+
+/// The program of the process that looks, on Linux.
+const THIS: &str = "/proc/self/exe";
 
 #[derive(Debug)]
 enum Reserve {
@@ -50,30 +76,57 @@ enum Reserve {
 }
 
 impl Supervisor {
-    fn start(program: &PathBuf) -> io::Result<Self> {
+    fn start(program: &Program) -> io::Result<Self> {
         let (socket, other) = UnixStream::pair()?;
-        let mut command = Command::new(program);
+        let mut command = Command::new(program.started_from());
+        command.arg0(&program.path);
         // A group of its own: Ctrl-C in a terminal reaches the owner alone.
         command.arg(SUPERVISOR_COMMAND).process_group(0);
         command.stdin(OwnedFd::from(other)).stdout(Stdio::null()).stderr(Stdio::null());
-        Ok(Self { process: command.spawn()?, socket })
+        // Nobody may take it for an orphan.
+        let mut known = orphans::supervisors();
+        let process = command.spawn()?;
+        known.extend(i32::try_from(process.id()));
+        Ok(Self { process, socket })
+    }
+
+    /// Waits for its end.
+    pub(super) fn wait(process: &mut Child) -> io::Result<ExitStatus> {
+        let status = process.wait();
+        if let Ok(number) = i32::try_from(process.id()) {
+            orphans::supervisors().remove(&number);
+        }
+        status
+    }
+
+    /// Why a fresh one did not take its order.
+    fn refuse(mut self, program: &Program, error: io::Error) -> io::Error {
+        drop(self.socket);
+        let _ = self.process.kill();
+        match Self::wait(&mut self.process) {
+            Ok(status) if error.kind() == io::ErrorKind::BrokenPipe => io::Error::other(format!(
+                "as a supervisor it ended at once ({status}); if another program stands there since this one was \
+                 started, start this one again",
+            )),
+            Ok(_) | Err(_) => io::Error::new(error.kind(), format!("{}: {error}", program.path.display())),
+        }
     }
 
     /// One without an order has nothing to end. It is killed, so that one which stands still is not
     /// waited for.
     fn dismiss(mut self) {
         let _ = self.process.kill();
-        let _ = self.process.wait();
+        let _ = Self::wait(&mut self.process);
     }
 }
 
 impl Supervisors {
     pub(super) fn new(program: PathBuf) -> Self {
-        Self { program, reserve: Mutex::new(Reserve::Empty) }
+        Self { program: Program::new(program), reserve: Mutex::new(Reserve::Empty) }
     }
 
     pub(super) fn program(&self) -> &PathBuf {
-        &self.program
+        &self.program.path
     }
 
     /// A supervisor that has its order; it holds the lock of the attempt from now on.
@@ -88,10 +141,7 @@ impl Supervisors {
         let fresh = Supervisor::start(&self.program)?;
         match send(&fresh.socket, order, lock) {
             Ok(()) => Ok(fresh),
-            Err(error) => {
-                fresh.dismiss();
-                Err(error)
-            }
+            Err(error) => Err(fresh.refuse(&self.program, error)),
         }
     }
 

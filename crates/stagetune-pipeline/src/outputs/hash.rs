@@ -1,9 +1,11 @@
 //! Hashes of files and directory trees, and the stat that tells whether a file may have changed since.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// Files are read in pieces of this size: large enough for the hash's vector code, small enough for its caches.
 const PIECE: usize = 64 * 1024;
@@ -30,7 +32,28 @@ pub(super) struct Stat {
     inode: u64,
     bytes: u64,
     modified: (i64, i64),
-    changed: (i64, i64),
+    changed: Moment,
+    /// Mode, owner, group, and how many names it has.
+    rights: (u32, u32, u32, u64),
+}
+
+/// Seconds since 1970, and nanoseconds.
+type Moment = (i64, i64);
+
+/// When this process last took a name from a file that has others, by device and inode.
+static UNLINKED: Mutex<BTreeMap<(u64, u64), Moment>> = Mutex::new(BTreeMap::new());
+
+/// More than these are forgotten.
+const MOST_UNLINKED: usize = 100_000;
+
+/// Notes that this process took a name from a file: that alone moves its `ctime`, and is no change of its content.
+pub(super) fn note_unlinked(after: &Metadata) {
+    let stat = Stat::of(after);
+    let mut unlinked = UNLINKED.lock().unwrap_or_else(PoisonError::into_inner);
+    if unlinked.len() >= MOST_UNLINKED {
+        unlinked.clear();
+    }
+    unlinked.insert((stat.device, stat.inode), stat.changed);
 }
 
 impl Stat {
@@ -41,14 +64,23 @@ impl Stat {
             bytes: metadata.size(),
             modified: (metadata.mtime(), metadata.mtime_nsec()),
             changed: (metadata.ctime(), metadata.ctime_nsec()),
+            rights: (metadata.mode(), metadata.uid(), metadata.gid(), metadata.nlink()),
         }
     }
 
-    /// Whether the file was written to or replaced between this look and a later one; other rights, another name and
-    /// the like change `ctime` only, and no content.
+    /// Whether the file was written to or replaced between this look and a later one, also where size and time of
+    /// modification were put back: nobody can put `ctime` back.
+    ///
+    /// Other rights, another owner and another name move `ctime` too, and change no content; so does a name that
+    /// this process took away when it made a hard link in an output a copy.
     pub(super) fn was_written_since(&self, later: &Self) -> bool {
         let content = |stat: &Self| (stat.device, stat.inode, stat.bytes, stat.modified);
-        content(self) != content(later)
+        if content(self) != content(later) {
+            return true;
+        }
+        let unlinked = UNLINKED.lock().unwrap_or_else(PoisonError::into_inner);
+        let by_us = unlinked.get(&(self.device, self.inode)).is_some_and(|when| *when > self.changed);
+        self.changed != later.changed && self.rights == later.rights && !by_us
     }
 }
 

@@ -169,4 +169,30 @@ mod tests {
         let error = Inputs::default().hash(Path::new("/"), Path::new("no/such")).unwrap_err();
         assert!(error.to_string().contains("no/such"), "{error}");
     }
+
+    #[test]
+    fn a_change_that_was_undone_with_its_time_is_seen_and_other_rights_and_names_are_none() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let (inputs, data) = (Inputs::default(), dir.path().join("data"));
+        fs::write(&data, "data").unwrap();
+        let look = || inputs.look(dir.path(), Path::new("data")).unwrap();
+        let pause = || std::thread::sleep(std::time::Duration::from_millis(20));
+        let mut before = look();
+        pause();
+        fs::set_permissions(&data, fs::Permissions::from_mode(0o400)).unwrap();
+        assert_eq!(before.written_since(&look()), None, "other rights");
+        before = look();
+        pause();
+        fs::hard_link(&data, dir.path().join("name")).unwrap();
+        assert_eq!(before.written_since(&look()), None, "another name");
+        fs::set_permissions(&data, fs::Permissions::from_mode(0o600)).unwrap();
+        before = look();
+        pause();
+        let modified = fs::metadata(&data).unwrap().modified().unwrap();
+        fs::write(&data, "else").unwrap();
+        fs::write(&data, "data").unwrap();
+        fs::File::options().write(true).open(&data).unwrap().set_modified(modified).unwrap();
+        assert_eq!(before.written_since(&look()), Some(&*data), "the time was put back");
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::seal::seal;
+use super::seal::{Entries, MOST_COPIED, seal};
 use super::{Claim, KeyId, Output, OutputError, Outputs, Permit, PublishError, Run, StageKey, describe};
 use crate::disk::Disk;
 
@@ -63,7 +63,8 @@ impl Outputs for Memory {
     fn publish(&self, permit: Permit, dir: &Path, run: Run) -> Result<Output, PublishError> {
         let place = self.dir.join(permit.id.as_str());
         self.disk.make_dir(&self.dir).map_err(OutputError::from)?;
-        seal(dir, &self.dir, &self.dir, &self.disk)?;
+        let entries = Entries { folder: &self.dir, inner: None, most: MOST_COPIED };
+        seal(dir, &self.dir, entries, &self.disk)?;
         let files = describe(dir)?;
         self.disk.rename(dir, &place).map_err(OutputError::from)?;
         let output = Output { entry: Arc::new(permit.entry(files, run)), dir: place, lock: None };

@@ -235,6 +235,8 @@ fn describe(dir: &Path) -> Result<Vec<FileFacts>, PublishError> {
 #[cfg(test)]
 mod conformance;
 #[cfg(test)]
+mod seal_tests;
+#[cfg(test)]
 mod small_tests;
 #[cfg(test)]
 mod tests;

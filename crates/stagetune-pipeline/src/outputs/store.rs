@@ -12,7 +12,7 @@ use std::time::SystemTime;
 use super::entry::{self, Entry, FileKind, Unreadable};
 use super::hash::Stat;
 use super::pack::{Pack, Unusable};
-use super::seal::{astray, seal};
+use super::seal::{Entries, MOST_COPIED, astray, seal};
 use super::{Claim, KeyId, Output, OutputError, Outputs, Permit, PublishError, Run, StageKey, describe};
 use crate::disk::Disk;
 
@@ -376,11 +376,16 @@ impl Outputs for Cache {
         if let Ok(mut checked) = self.checked.lock() {
             checked.insert(id, now);
         }
-        if touched { Err("it was written to and written back".into()) } else { Ok(()) }
+        if touched {
+            Err("it was written to and written back, or moved away and back".into())
+        } else {
+            Ok(())
+        }
     }
 
     fn publish(&self, permit: Permit, dir: &Path, run: Run) -> Result<Output, PublishError> {
-        seal(dir, &self.state, &self.state.join("cache"), &self.disk)?;
+        let folder = &self.state.join("cache");
+        seal(dir, &self.state, Entries { folder, inner: Some("out"), most: MOST_COPIED }, &self.disk)?;
         let files = describe(dir)?;
         Ok(self.keep(permit, dir, files, run)?)
     }

@@ -136,6 +136,48 @@ pub fn a_long_log_is_cut(local: &Local, root: &Path) {
     assert!((limit..limit + 200).contains(&(kept.len() as u64)), "{}", kept.len());
 }
 
+/// Its timeout does not count before it has begun.
+pub fn a_pipe_as_log_is_not_waited_for(local: &Local, root: &Path) {
+    let one = Attempt { timeout: Some(Duration::from_secs(1)), ..script(root, 1, "true") };
+    assert!(std::process::Command::new("mkfifo").arg(&one.log).status().unwrap().success());
+    local.launch(&one).unwrap();
+    let exit = end(local, &one).exit;
+    assert!(matches!(&exit, Exit::NoRoom(problem) if problem.contains("move it away")), "{exit:?}");
+}
+
+/// Whatever an attempt that was lost has left there, the command finds an empty directory of its own.
+pub fn what_was_left_is_not_a_fresh_output(local: &Local, root: &Path) {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let elsewhere = root.join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    fs::write(elsewhere.join("kept"), "kept").unwrap();
+    let leave: [&dyn Fn(&Path); 4] = [
+        &|out| fs::write(out.join("result.json"), "{}").unwrap(),
+        &|out| {
+            fs::create_dir_all(out.join("a/b")).unwrap();
+            fs::write(out.join("a/b/old"), "old").unwrap();
+            fs::set_permissions(out.join("a/b"), fs::Permissions::from_mode(0o555)).unwrap();
+        },
+        &|out| symlink(&elsewhere, out.join("link")).unwrap(),
+        &|out| {
+            fs::remove_dir(out).unwrap();
+            symlink(&elsewhere, out).unwrap();
+        },
+    ];
+    for (number, leave) in (1..).zip(leave) {
+        let look = r#"ls -A "$1/out" > "$1/seen"; [ -L "$1/out" ] && echo link >> "$1/seen"; echo new > "$1/out/new""#;
+        let one = script(root, number, look);
+        fs::create_dir_all(one.dir.join("out")).unwrap();
+        fs::write(one.dir.join("began"), "host another\nowner 1\ngroup 1\n").unwrap();
+        leave(&one.dir.join("out"));
+        local.launch(&one).unwrap();
+        assert_eq!(end(local, &one).exit, Exit::Success);
+        assert_eq!(fs::read_to_string(one.dir.join("seen")).unwrap(), "", "{number}");
+        assert_eq!(fs::read_dir(one.dir.join("out")).unwrap().count(), 1, "{number}");
+        assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 1, "{number}");
+    }
+}
+
 pub fn what_is_dropped_ends(local: Local, root: &Path) {
     let one = script(root, 1, r#"echo $$ > "$1/process"; exec sleep 60"#);
     local.launch(&one).unwrap();
@@ -202,6 +244,16 @@ macro_rules! every_local {
         #[test]
         fn of_a_long_log_the_beginning_and_the_end_are_kept() {
             with($crate::commands::a_long_log_is_cut);
+        }
+
+        #[test]
+        fn a_pipe_in_the_place_of_a_log_is_a_fault_of_the_world_and_not_waited_for() {
+            with($crate::commands::a_pipe_as_log_is_not_waited_for);
+        }
+
+        #[test]
+        fn a_directory_that_was_left_is_never_taken_for_a_fresh_output() {
+            with($crate::commands::what_was_left_is_not_a_fresh_output);
         }
 
         #[test]
