@@ -118,9 +118,10 @@ pub fn finish(world: &mut World, last: &Ran) -> Result<()> {
     }
     world.verify()?;
     let again = world.executed_again();
-    // At each kill as many stages as there are workers may have been at the very end of their run, and where writes
-    // fail their ends cannot be written down.
-    let allowed = (world.tally.kills + world.tally.failed_writes) * world.sketch.workers;
+    // At each kill every stage that ran may have been at the very end of its run, and where writes fail their ends
+    // cannot be written down.
+    let at_once = world.sketch.workers * world.sketch.width();
+    let allowed = (world.tally.kills + world.tally.failed_writes) * at_once;
     if again > allowed && world.sketch.limit.is_none() && !said.made_again {
         world.found(
             Kind::Wrong,

@@ -122,6 +122,21 @@ impl Remainder {
 }
 
 impl Sketch {
+    /// How many stages of one trial can run side by side: the largest set in which none needs another.
+    pub fn width(&self) -> u64 {
+        let mut needs: Vec<u32> = Vec::new();
+        for stage in &self.stages {
+            let above = |number: &usize| needs.get(*number).map(|needed| needed | 1 << number);
+            let needed = stage.reads.iter().filter_map(above).fold(0, |all, one| all | one);
+            needs.push(needed);
+        }
+        let is_side_by_side = |set: &u32| {
+            (0..).zip(&needs).all(|(number, needed)| set & (1 << number) == 0 || set & needed == 0)
+        };
+        let sets = 0..1_u32 << self.stages.len();
+        sets.filter(is_side_by_side).map(|set| u64::from(set.count_ones())).max().unwrap_or(1)
+    }
+
     /// A random pipeline.
     pub fn draw(dice: &mut Dice, shape: Shape) -> Self {
         let count = 1 + dice.below(shape.most_stages) as usize;

@@ -81,3 +81,23 @@ fn the_same_case_is_the_same_pipeline_and_others_are_others() {
     let files: std::collections::BTreeSet<String> = (0..50).map(file).collect();
     assert_eq!(files.len(), 50);
 }
+
+#[test]
+fn the_width_of_a_pipeline_is_the_most_stages_that_need_not_wait_for_each_other() {
+    let mut sketch = five();
+    let stage = sketch.stages[0].clone();
+    let graph = |reads: &[&[usize]]| {
+        let stages =
+            reads.iter().map(|reads| super::sketch::Stage { reads: reads.to_vec(), ..stage.clone() });
+        stages.collect::<Vec<_>>()
+    };
+    for (reads, width) in [
+        (&[&[][..], &[0], &[1]][..], 1),
+        (&[&[], &[0], &[0], &[1, 2]], 2),
+        (&[&[], &[], &[], &[0, 1, 2]], 3),
+        (&[&[], &[0], &[0], &[1], &[2, 3]], 2),
+    ] {
+        sketch.stages = graph(reads);
+        assert_eq!(sketch.width(), width, "{reads:?}");
+    }
+}

@@ -4,7 +4,8 @@
 //! survive a power cut. Those that a checkpoint has moved into the file meanwhile are safe as well: SQLite syncs
 //! the log before it moves anything, and the file before the log begins anew.
 //!
-//! What is on the disk then is written into the study's witness, before anybody is told of it.
+//! What is on the disk then is written into the study's witness, ten times a second at most: written at every sync, it
+//! made stages that are reused take three times as long.
 
 use std::fs::{self, File};
 use std::io;
@@ -12,6 +13,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
@@ -27,6 +29,9 @@ use crate::sqlite_file::with_ending;
 /// After so many syncs what the write-ahead log holds is moved into the file. A trial of three stages appends some
 /// twenty pages and is synced once, so this is near the 1,000 pages after which SQLite does so by itself.
 const SYNCS: u32 = 50;
+
+/// The shortest time between two versions of the witness.
+const WITNESSED: Duration = Duration::from_millis(100);
 
 /// Waits for the disk on behalf of one journal.
 pub struct WalSyncer {
@@ -47,8 +52,10 @@ pub struct WalSyncer {
     /// nothing; a checkpoint writes them once more.
     failed: bool,
     study: Study,
-    /// What the witness is still to say: it could not be written.
+    /// What the witness is still to say.
     unwitnessed: Option<Witness>,
+    /// When it was written last.
+    witnessed: Option<Instant>,
 }
 
 impl WalSyncer {
@@ -80,6 +87,7 @@ impl WalSyncer {
             failed: false,
             study,
             unwitnessed: None,
+            witnessed: None,
         })
     }
 
@@ -152,6 +160,7 @@ impl WalSyncer {
 
     fn write_witness(&mut self) {
         let Some(witness) = self.unwitnessed.take() else { return };
+        self.witnessed = Some(Instant::now());
         // One that cannot be written stays behind, and accuses nobody.
         if witness.write(&self.path, &self.study.name, &self.disk).is_err() {
             self.unwitnessed = Some(witness);
@@ -167,7 +176,9 @@ impl Syncer for WalSyncer {
         self.failed = synced.is_err();
         if synced.is_ok() {
             self.unwitnessed = standing;
-            self.write_witness();
+            if self.witnessed.is_none_or(|at| at.elapsed() >= WITNESSED) {
+                self.write_witness();
+            }
         }
         synced
     }
