@@ -1,4 +1,5 @@
-//! `cargo xtask book`: builds the book of `docs/` into `target/book`, and checks every link and every place that it names.
+//! `cargo xtask book`: builds the book of `docs/` into `target/book`, and checks every link and
+//! every place that it names.
 
 mod links;
 pub mod markdown;
@@ -63,7 +64,8 @@ fn unlisted(page: &Path, built: &Path) -> Option<String> {
     missing.then(|| format!("{}: not in docs/src/SUMMARY.md; add it there", page.display()))
 }
 
-/// The folder of the pages, made anew. It is as deep as `docs/src`, so that links to files of the repository resolve from both.
+/// The folder of the pages, made anew. It is as deep as `docs/src`, so that links to files of the
+/// repository resolve from both.
 fn build() -> Result<PathBuf> {
     let program = MDBOOK.get()?;
     let built = step::root().join("target/book");

@@ -1,4 +1,5 @@
-//! `cargo xtask deny`: licences, duplicates and sources of everything in the tree, by cargo-deny and `deny.toml`.
+//! `cargo xtask deny`: licences, duplicates and sources of everything in the tree, by cargo-deny
+//! and `deny.toml`.
 
 use crate::step;
 use crate::tool::Tool;
@@ -20,7 +21,8 @@ struct Tree {
     arguments: &'static [&'static str],
 }
 
-/// Exceptions are for both, so each of them misses some; the skipped duplicates of the workspace must all be there.
+/// Exceptions are for both, so each of them misses some; the skipped duplicates of the workspace
+/// must all be there.
 const TREES: [Tree; 2] = [
     Tree {
         manifest: "Cargo.toml",

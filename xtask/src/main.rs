@@ -25,15 +25,18 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Chore {
-    /// Everything that must hold before a change is submitted: format, lints, documentation, tidiness, tests, references.
+    /// Everything that must hold before a change is submitted: format, lints, documentation,
+    /// tidiness, tests, references.
     #[command(after_help = "Examples:\n  cargo xtask test\n  cargo xtask test --without-deny")]
     Test(test::Options),
-    /// The book of `docs/`: built into `target/book` with mdbook, which is installed if it is missing, and every link checked.
+    /// The book of `docs/`: built into `target/book` with mdbook, which is installed if it is
+    /// missing, and every link checked.
     #[command(
         after_help = "Examples:\n  cargo xtask book\n  cargo xtask book --write    after a change of the command line or of a strategy's options"
     )]
     Book(book::Options),
-    /// Licences, duplicates, sources and known faults of everything in the tree, by cargo-deny, which is installed if it is missing.
+    /// Licences, duplicates, sources and known faults of everything in the tree, by cargo-deny,
+    /// which is installed if it is missing.
     #[command(after_help = "Example:\n  cargo xtask deny")]
     Deny,
     /// The house rules that no compiler checks: sizes, module docs, the arrow between modules, the map.
@@ -49,12 +52,14 @@ enum Chore {
         after_help = "Examples:\n  cargo xtask fuzz\n  cargo xtask fuzz pipeline_file --seconds 600\n  cargo xtask fuzz --count 100000000"
     )]
     Fuzz(fuzz::Options),
-    /// Time one suggestion against BoTorch and Optuna, or let them and SMAC3 play for the figures (needs python3, pip and the network once).
+    /// Time one suggestion against BoTorch and Optuna, or let them and SMAC3 play for the figures
+    /// (needs python3, pip and the network once).
     #[command(
         after_help = "Examples:\n  cargo xtask peers\n  cargo xtask peers --n 50 --objective smooth --repeats 3\n  cargo xtask peers --json > peers.json\n  cargo xtask peers play\n  cargo xtask peers play experiments/panel-a/plan.toml --peers botorch-logei --sims 30"
     )]
     Peers(peers::Options),
-    /// Build the imaging example, tune its pipeline and write its report; or measure its stages, or compute its tables.
+    /// Build the imaging example, tune its pipeline and write its report; or measure its stages, or
+    /// compute its tables.
     #[command(
         after_help = "Examples:\n  cargo xtask microct\n  cargo xtask microct measure --date 2026-11-16\n  cargo xtask microct tables --date 2026-11-16"
     )]

@@ -1,5 +1,5 @@
-//! `cargo xtask microct`: builds the imaging example, makes its volume, tunes its pipeline and writes the report; or measures its stages and computes
-//! its tables.
+//! `cargo xtask microct`: builds the imaging example, makes its volume, tunes its pipeline and
+//! writes the report; or measures its stages and computes its tables.
 
 use crate::quickstart::{shown, target_directory};
 use crate::step;

@@ -11,10 +11,12 @@ const FIXTURES: &str = "crates/stagetune-lab/tests/fixtures/good";
 /// What to leave out.
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// Do not check licences, duplicates and sources: for a machine that cannot fetch cargo-deny. Refused where CI is set.
+    /// Do not check licences, duplicates and sources: for a machine that cannot fetch cargo-deny.
+    /// Refused where CI is set.
     #[arg(long)]
     without_deny: bool,
-    /// Do not build the book and check its links: for a machine that cannot fetch mdbook. Refused where CI is set.
+    /// Do not build the book and check its links: for a machine that cannot fetch mdbook. Refused
+    /// where CI is set.
     #[arg(long)]
     without_book: bool,
 }
@@ -55,12 +57,14 @@ pub fn run(options: &Options) -> Result<()> {
         step::timed("book", || book::run(&book::Options::default()))?;
     }
     step::timed("tests", || cargo(&["test", "--workspace", "--quiet"]))?;
-    // The program that the tests have just built: `cargo run` of one package resolves other features, and builds half of everything anew.
+    // The program that the tests have just built: `cargo run` of one package resolves other
+    // features, and builds half of everything anew.
     let lab = quickstart::target_directory().join("debug/stagetune-lab");
     step::timed("references", || {
         step::run(Command::new(&lab).args(["reference", FIXTURES]).current_dir(step::root()))
     })?;
-    // Each benchmark runs once, so that none rots unseen; nothing is measured, so what the tests have built will do.
+    // Each benchmark runs once, so that none rots unseen; nothing is measured, so what the tests
+    // have built will do.
     step::timed("benchmarks, once each", || {
         cargo(&["test", "--workspace", "--bench", "*", "--quiet", "--", "--test"])
     })?;

@@ -1,4 +1,5 @@
-//! A program of others that a chore needs: one release of it, on the path or installed once into `target/tools`.
+//! A program of others that a chore needs: one release of it, on the path or installed once into
+//! `target/tools`.
 
 use crate::step;
 use anyhow::{Context, Result};
@@ -19,7 +20,8 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// The program: on the path if it is this release, otherwise in `target/tools`, where it is installed once.
+    /// The program: on the path if it is this release, otherwise in `target/tools`, where it is
+    /// installed once.
     pub fn get(&self) -> Result<PathBuf> {
         let Self { name, version, features, without } = self;
         let folder = step::root().join("target/tools").join(format!("{name}-{version}"));

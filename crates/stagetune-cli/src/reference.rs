@@ -1,4 +1,5 @@
-//! The pages of the book that come out of the command itself: its command line, and its strategies with their options.
+//! The pages of the book that come out of the command itself: its command line, and its strategies
+//! with their options.
 //!
 //! The tests compare them with the files; `cargo xtask book --write` writes the files anew.
 

@@ -2,7 +2,8 @@
 //!
 //! - [`coarse`]: variables that are choices and metrics that move in steps.
 //! - [`evidence`]: slow runs that back what is claimed of the engine.
-//! - [`experiment`]: strategies on one problem under the same rules: plans, runs, curves, figures, comparisons.
+//! - [`experiment`]: strategies on one problem under the same rules: plans, runs, curves, figures,
+//!   comparisons.
 //! - [`packed`]: compressed files.
 //! - [`peers`]: optimisers from outside, which play on the same problems and take part in the figures.
 //! - [`problems`]: test functions with exactly known minima, plain or shifted by a seeded offset.

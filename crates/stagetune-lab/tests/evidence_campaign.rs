@@ -1,4 +1,5 @@
-//! `stagetune-lab evidence campaign`, small: nothing is found in the command as it is, and what is broken on purpose is found.
+//! `stagetune-lab evidence campaign`, small: nothing is found in the command as it is, and what is
+//! broken on purpose is found.
 
 // Clippy lets tests unwrap and panic but not the helpers beside them.
 #![allow(clippy::unwrap_used, clippy::panic)]

@@ -1,4 +1,5 @@
-//! Every change that this crate makes to the file system, in one place, so that a test can make any of them fail.
+//! Every change that this crate makes to the file system, in one place, so that a test can make any
+//! of them fail.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -40,8 +41,8 @@ enum Failing {
     Killed,
 }
 
-/// A disk with less room than this is full: programs write in pieces of up to a megabyte, and the first piece that does
-/// not fit leaves less than that.
+/// A disk with less room than this is full: programs write in pieces of up to a megabyte, and the
+/// first piece that does not fit leaves less than that.
 const FULL: u64 = 1024 * 1024;
 
 /// A change that could not be made.
@@ -151,7 +152,8 @@ impl Disk {
         })
     }
 
-    /// Writes behind the first `length` bytes of a file, and cuts away what stood there; it is made if it is not there.
+    /// Writes behind the first `length` bytes of a file, and cuts away what stood there; it is made
+    /// if it is not there.
     pub fn append(&self, path: &Path, length: u64, bytes: &[u8]) -> Result<(), DiskError> {
         self.change("write", path, || {
             let mut file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
@@ -202,7 +204,8 @@ impl Disk {
         })
     }
 
-    /// Copies a file with its mode; on file systems that can, both share their content until one is written to.
+    /// Copies a file with its mode; on file systems that can, both share their content until one is
+    /// written to.
     pub fn copy(&self, from: &Path, to: &Path) -> Result<(), DiskError> {
         self.change("copy a file to", to, || fs::copy(from, to).map(drop))
     }

@@ -1,7 +1,8 @@
 //! Runs real pipelines for stagetune.
 //!
-//! A [`file`](mod@file) describes the stages. An [`owner`] asks the study what to try, has an [`executor`] run the stages whose [`outputs`] are not
-//! there yet, and appends all that happens to a [`log`]. A [`ledger`] is what the log comes to, for people.
+//! A [`file`](mod@file) describes the stages. An [`owner`] asks the study what to try, has an
+//! [`executor`] run the stages whose [`outputs`] are not there yet, and appends all that happens to
+//! a [`log`]. A [`ledger`] is what the log comes to, for people.
 
 pub mod clock;
 pub mod disk;

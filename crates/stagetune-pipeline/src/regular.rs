@@ -1,5 +1,5 @@
-//! Opening files that are ours. A pipe, a socket or a device in the place of one is refused: a pipe would be waited for
-//! without end.
+//! Opening files that are ours. A pipe, a socket or a device in the place of one is refused: a pipe
+//! would be waited for without end.
 
 use std::fs::File;
 use std::io::{self, Read};

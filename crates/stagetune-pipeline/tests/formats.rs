@@ -2,9 +2,10 @@
 //! goes on, and a committed file of each other format is read.
 //!
 //! `fixtures/format-2/` holds a pipeline file, a journal of format 2, what the journal comes to, and cache
-//! entries of formats 1 and 2. When format 3 comes, leave that folder as it is, add `fixtures/format-3/` with a
-//! pipeline file, and let [`FIXTURE`] name it: `STAGETUNE_UPDATE=1 cargo test -p stagetune-pipeline --test
-//! formats` then makes the rest. Without the variable nothing is written.
+//! entries of formats 1 and 2. When format 3 comes, leave that folder as it is, add
+//! `fixtures/format-3/` with a pipeline file, and let [`FIXTURE`] name it: `STAGETUNE_UPDATE=1
+//! cargo test -p stagetune-pipeline --test formats` then makes the rest. Without the variable
+//! nothing is written.
 //!
 //! `packed-1/` holds a pack of small outputs, `witness-1/` a journal and its witness, `ended-1/` attempts
 //! that ended in every way. When one of these formats changes, have its test read a new folder as well:

@@ -1,4 +1,5 @@
-//! Links of the pages that mdBook has built: every relative one leads to a file, and its anchor to an element.
+//! Links of the pages that mdBook has built: every relative one leads to a file, and its anchor to
+//! an element.
 
 use anyhow::{Context, Result};
 use std::collections::{BTreeMap, BTreeSet};

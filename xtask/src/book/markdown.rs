@@ -1,4 +1,5 @@
-//! Links of Markdown files, as a host of repositories shows them: every relative one leads to a file, and its anchor to a heading.
+//! Links of Markdown files, as a host of repositories shows them: every relative one leads to a
+//! file, and its anchor to a heading.
 
 use super::links::{normal, parts};
 use anyhow::{Context, Result};

@@ -1,4 +1,5 @@
-//! What pages name in code letters is there: places of the repository, such as `crates/…`, and tests, whose names are sentences.
+//! What pages name in code letters is there: places of the repository, such as `crates/…`, and
+//! tests, whose names are sentences.
 
 use super::markdown::Page;
 use anyhow::{Context, Result};

@@ -1,4 +1,5 @@
-//! The list of dependencies: `docs/dependencies.md` names every direct one of every crate with its release, and no other.
+//! The list of dependencies: `docs/dependencies.md` names every direct one of every crate with its
+//! release, and no other.
 
 use super::Source;
 use std::collections::BTreeSet;

@@ -55,8 +55,8 @@ pub fn described(sources: &[Source]) -> String {
     )
 }
 
-/// Measures a text: sentences end at a full stop, a question or exclamation mark, and with their paragraph; code letters are words,
-/// but no numbers.
+/// Measures a text: sentences end at a full stop, a question or exclamation mark, and with their
+/// paragraph; code letters are words, but no numbers.
 pub fn measure(text: &str) -> Measure {
     let (mut prose, mut sentences, mut numbers, mut words) = (String::new(), Vec::new(), 0, 0);
     let mut skipped = 0;

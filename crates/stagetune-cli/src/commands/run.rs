@@ -77,11 +77,12 @@ fn executor(pipeline: &Pipeline) -> Local {
     })
 }
 
-/// The first Ctrl-C finishes what runs, the second stops at once; so does whoever shuts the machine down. A third does not wait for anything.
+/// The first Ctrl-C finishes what runs, the second stops at once; so does whoever shuts the machine
+/// down. A third does not wait for anything.
 fn listen(stop: Stop, say: Box<dyn Fn(&str) + Send + Sync>) -> anyhow::Result<()> {
     let say: Arc<dyn Fn(&str) + Send + Sync> = say.into();
-    // A hang-up that was ignored before, as under `nohup`, stays ignored. Shells also ignore Ctrl-C for what they start in the background, but
-    // whoever sends that signal to one process means it.
+    // A hang-up that was ignored before, as under `nohup`, stays ignored. Shells also ignore Ctrl-C
+    // for what they start in the background, but whoever sends that signal to one process means it.
     let wanted = [SIGINT, SIGTERM].into_iter().chain(Some(SIGHUP).filter(|signal| !is_ignored(*signal)));
     let mut signals = Signals::new(wanted).context("cannot listen to Ctrl-C")?;
     // All threads begin here: when a signal comes, the system may have none left.

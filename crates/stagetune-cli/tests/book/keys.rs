@@ -1,4 +1,5 @@
-//! Every key of the schema has an entry in the page of the pipeline file, with an example, and every entry is a key.
+//! Every key of the schema has an entry in the page of the pipeline file, with an example, and
+//! every entry is a key.
 
 use super::examples::ROOT;
 use serde_json::Value;

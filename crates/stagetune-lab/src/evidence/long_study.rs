@@ -1,4 +1,5 @@
-//! What a long study costs to open and to look at: a journal of many trials, failures among them, and the real command.
+//! What a long study costs to open and to look at: a journal of many trials, failures among them,
+//! and the real command.
 
 use super::Finding;
 use super::overhead::{median, program};

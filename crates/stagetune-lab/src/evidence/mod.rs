@@ -1,4 +1,5 @@
-//! `stagetune-lab evidence`: slow runs, each of which backs one claim about the engine with a file of numbers.
+//! `stagetune-lab evidence`: slow runs, each of which backs one claim about the engine with a file
+//! of numbers.
 //!
 //! | run | claim |
 //! | --- | --- |

@@ -8,8 +8,9 @@
 //! one rival  the same beside one rival throughout: the one, of those that took part everywhere, that leaves the highest ratio
 //! ```
 //!
-//! Summaries of the same rules are one problem: rivals may have been run long before. Intervals: 95%, runs resampled within every problem. Runs of
-//! one number share their noise, and their start where they start alike, so that ratios are taken run by run.
+//! Summaries of the same rules are one problem: rivals may have been run long before. Intervals:
+//! 95%, runs resampled within every problem. Runs of one number share their noise, and their start
+//! where they start alike, so that ratios are taken run by run.
 
 use super::stats::{FEWEST, RESAMPLES, Resampling, interval, mean};
 use super::summary::{Outcome, Summary, WITHIN};
@@ -140,7 +141,8 @@ pub fn best_of(summaries: &[Summary], strategy: &str, rivals: &[String]) -> Resu
     })
 }
 
-/// Experiments of the same rules together: the first summary of each, and everybody who has runs under these rules.
+/// Experiments of the same rules together: the first summary of each, and everybody who has runs
+/// under these rules.
 fn merged(summaries: &[Summary]) -> Result<Vec<(&Summary, BTreeMap<&str, &Outcome>)>> {
     let mut merged: Vec<(&Summary, BTreeMap<&str, &Outcome>)> = Vec::new();
     for summary in summaries {

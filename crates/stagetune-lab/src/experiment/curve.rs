@@ -89,7 +89,8 @@ impl Curve {
         Ok(Self { strategy, sim: record.sim, starting: starting(&trials), budget, rows })
     }
 
-    /// The rows that the budget paid for in full: not the trial that went past it, which nobody could have afforded. The first counts in any case.
+    /// The rows that the budget paid for in full: not the trial that went past it, which nobody
+    /// could have afforded. The first counts in any case.
     pub fn paid(&self) -> &[Row] {
         let paid = self.rows.partition_point(|row| row.cost <= self.budget * (1.0 + ROUNDING));
         &self.rows[..paid.max(1)]

@@ -1,4 +1,5 @@
-//! `stagetune-lab peers`: games of other optimisers on our problems, each in a process that is told values and asked for points.
+//! `stagetune-lab peers`: games of other optimisers on our problems, each in a process that is told
+//! values and asked for points.
 
 use super::plan::Plan;
 use super::record::seeds;
@@ -17,10 +18,12 @@ use std::process::{Child, Command, Stdio};
 /// Which games to play.
 #[derive(Debug, Args)]
 pub struct Options {
-    /// Plans whose problem, noise, start and seed the games have; plans that differ in modules and costs alone share their games.
+    /// Plans whose problem, noise, start and seed the games have; plans that differ in modules and
+    /// costs alone share their games.
     #[arg(required = true, value_name = "PLAN.toml")]
     plans: Vec<PathBuf>,
-    /// The program that plays, with its arguments; it is given the peer, the dimension and a seed. Comes last.
+    /// The program that plays, with its arguments; it is given the peer, the dimension and a seed.
+    /// Comes last.
     #[arg(long, required = true, num_args = 1.., allow_hyphen_values = true, value_name = "PROGRAM")]
     player: Vec<String>,
     /// Who plays.

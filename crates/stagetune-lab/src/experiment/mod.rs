@@ -1,7 +1,8 @@
 //! Experiments: strategies on one problem under the same rules, their curves, figures and comparisons.
 //!
-//! A [`Plan`] says what is run. [`run`] does the runs that are not done yet, each kept in a file of its own, and writes the outcome:
-//! `runs.jsonl.zst`, a line for each run ([`raw`]), and for people `curves.csv`, `points.csv`, `steps.csv`, `summary.json`, `figure.svg` and `figure.png`.
+//! A [`Plan`] says what is run. [`run`] does the runs that are not done yet, each kept in a file of
+//! its own, and writes the outcome: `runs.jsonl.zst`, a line for each run ([`raw`]), and for people
+//! `curves.csv`, `points.csv`, `steps.csv`, `summary.json`, `figure.svg` and `figure.png`.
 //! [`compare`], [`tournament`] and [`best_of`] work out summaries from the raw results.
 
 pub mod best_of;

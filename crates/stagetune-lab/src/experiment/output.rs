@@ -51,14 +51,16 @@ pub fn unpack(results: &Results, folder: &Path) -> Result<()> {
     }
 }
 
-/// Sixteen digits for the summary and sixteen for the steps, `-` where none were kept: equal for equal numbers, to the last bit.
+/// Sixteen digits for the summary and sixteen for the steps, `-` where none were kept: equal for
+/// equal numbers, to the last bit.
 pub fn digest(results: &Results) -> Result<String> {
     let short = |text: &str| blake3::hash(text.as_bytes()).to_hex().chars().take(16).collect::<String>();
     let summary = short(&serde_json::to_string(&Summary::of(results)?)?);
     Ok(format!("{summary} {}", steps(results).map_or("-".to_owned(), |text| short(&text))))
 }
 
-/// `steps.csv`: what the curves of regret need, in a twentieth of the space; its columns are those of `curves.csv`.
+/// `steps.csv`: what the curves of regret need, in a twentieth of the space; its columns are those
+/// of `curves.csv`.
 pub fn steps(results: &Results) -> Option<String> {
     let problem = &results.about.problem;
     let mut text = format!("{COLUMNS}\n");

@@ -28,13 +28,15 @@ pub struct Plan {
     pub pipeline: Pipeline,
     /// Which earlier outputs are at hand.
     pub cost_model: CostModel,
-    /// What a run may spend, in runs of the whole pipeline; as much as its trials can, where they alone are limited.
+    /// What a run may spend, in runs of the whole pipeline; as much as its trials can, where they
+    /// alone are limited.
     pub budget: f64,
     /// Whether strategies are told of that budget: not where trials alone are limited.
     pub limits_cost: bool,
     /// How many trials a run may have, whatever they cost.
     pub trials: Option<usize>,
-    /// The regret at which a run is over: then its costs are compared, and not what it does with the rest of the budget.
+    /// The regret at which a run is over: then its costs are compared, and not what it does with
+    /// the rest of the budget.
     pub until: Option<f64>,
     /// The points that every strategy starts with.
     pub start: Design,
@@ -323,7 +325,8 @@ impl Plan {
         entry.start.unwrap_or(Start::Design(self.start))
     }
 
-    /// Everything that a run of this competitor depends on, but for its number: equal conditions give equal runs.
+    /// Everything that a run of this competitor depends on, but for its number: equal conditions
+    /// give equal runs.
     pub fn conditions(&self, entry: &Entry) -> Value {
         let mut conditions = json!({
             "problem": self.pipeline.problem.name(), "split": self.pipeline.split, "costs": self.pipeline.costs,

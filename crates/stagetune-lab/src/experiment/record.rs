@@ -94,7 +94,8 @@ impl Record {
         let mut study = study.label(label)?;
         let mut ask_seconds = Vec::new();
         while study.stopped().is_none() {
-            // A cache makes a point that was seen before free: without progress in cost a run would never end.
+            // A cache makes a point that was seen before free: without progress in cost a run would
+            // never end.
             ensure!(
                 ask_seconds.len() < most_trials(plan),
                 "{} trials have not spent the budget; give the plan a limit of `trials` of at most as many",

@@ -32,7 +32,8 @@ pub struct Options {
     /// Folder for the results, instead of the plan's own.
     #[arg(long)]
     pub out: Option<PathBuf>,
-    /// Keep the raw results as this part of the folder's file, beside those of other parts; the other files go into a folder of its name.
+    /// Keep the raw results as this part of the folder's file, beside those of other parts; the
+    /// other files go into a folder of its name.
     #[arg(long)]
     pub part: Option<String>,
     /// Of a file with several plans, those of these names, separated by commas.
@@ -135,9 +136,11 @@ pub fn execute(plan: &Plan, store: &Store, threads: usize) -> Result<()> {
     output::write(plan, store, &records)
 }
 
-/// Works off what is left of a list of `all` with so many threads; the first error stops all after their current item.
+/// Works off what is left of a list of `all` with so many threads; the first error stops all after
+/// their current item.
 ///
-/// Each thread has a rayon pool of its own with one thread: an ask then takes the same time whatever else runs.
+/// Each thread has a rayon pool of its own with one thread: an ask then takes the same time
+/// whatever else runs.
 pub(crate) fn in_threads<I: Sync, T: Send>(
     threads: usize,
     all: usize,

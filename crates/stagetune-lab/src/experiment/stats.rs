@@ -1,4 +1,5 @@
-//! Means, quantiles and bootstrap intervals of small samples, seeded so that the same numbers give the same intervals.
+//! Means, quantiles and bootstrap intervals of small samples, seeded so that the same numbers give
+//! the same intervals.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -50,7 +51,8 @@ pub fn quantile(sample: &[f64], q: f64) -> f64 {
     sorted[below] + (position - below as f64) * (sorted[above] - sorted[below])
 }
 
-/// Fewer runs than this decide nothing: an interval of few resampled values is far too narrow, and that of one has no width.
+/// Fewer runs than this decide nothing: an interval of few resampled values is far too narrow, and
+/// that of one has no width.
 pub const FEWEST: usize = 5;
 
 /// Resamples of n things with replacement, the same for every statistic that asks.

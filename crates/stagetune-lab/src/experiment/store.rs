@@ -1,4 +1,5 @@
-//! The files of finished runs: one per run, never half-written, so that an experiment can be stopped at any instant and continued.
+//! The files of finished runs: one per run, never half-written, so that an experiment can be
+//! stopped at any instant and continued.
 
 use super::plan::{Entry, Plan};
 use super::raw::file::{FILE, check_part};
@@ -23,7 +24,8 @@ impl Store {
         Self::made(Self { folder: folder.to_owned(), part: String::new() })
     }
 
-    /// A part of the results of this folder: its files lie below, its raw results among those of the other parts.
+    /// A part of the results of this folder: its files lie below, its raw results among those of
+    /// the other parts.
     pub fn part_of(folder: &Path, part: &str) -> Result<Self> {
         check_part(part)?;
         Self::made(Self { folder: folder.join(part), part: part.to_owned() })

@@ -16,7 +16,8 @@ use std::path::Path;
 /// Regrets in the normalised range that runs are timed to, as the file names them.
 pub const THRESHOLDS: [(&str, f64); 3] = [("0.10", 0.10), ("0.05", 0.05), ("0.02", 0.02)];
 
-/// The threshold that tables have besides: a score within [`WITHIN_PERCENT`] of the best one, which is what papers report.
+/// The threshold that tables have besides: a score within [`WITHIN_PERCENT`] of the best one, which
+/// is what papers report.
 pub const WITHIN: &str = "5%";
 
 /// See [`WITHIN`].

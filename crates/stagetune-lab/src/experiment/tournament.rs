@@ -5,8 +5,10 @@
 //! cost ratio     exp( mean over experiments, thresholds and runs of ln( cost_to of the strategy / cost_to of the baseline ) )
 //! ```
 //!
-//! A regret that is not reached counts as the budget; who ranks before whom is left open below five runs. Intervals: 95%, runs resampled within every experiment, all strategies together, since
-//! run k of everybody shares starting points and noise. They say how sure the numbers are for *these* problems, not for others.
+//! A regret that is not reached counts as the budget; who ranks before whom is left open below five
+//! runs. Intervals: 95%, runs resampled within every experiment, all strategies together, since run
+//! k of everybody shares starting points and noise. They say how sure the numbers are for *these*
+//! problems, not for others.
 
 use super::stats::{FEWEST, Resampling, interval};
 use super::summary::{Outcome, Summary, THRESHOLDS, WITHIN};
@@ -108,7 +110,8 @@ pub fn hold(
         .iter()
         .map(|summary| Scores::of(summary, &labels, base, &thresholds))
         .collect::<Result<Vec<Scores>>>()?;
-    // Runs of one number share starting points and noise in all experiments on a problem: they are resampled together.
+    // Runs of one number share starting points and noise in all experiments on a problem: they are
+    // resampled together.
     let group = |summary: &Summary| {
         let same = |other: &Summary| (&other.problem, other.seed) == (&summary.problem, summary.seed);
         summaries.iter().position(same).unwrap_or(0) as u64
@@ -198,7 +201,8 @@ impl Scores {
                 let cost = |name: &&str| {
                     outcome.per_sim.cost_to.get(*name).and_then(|costs| costs.get(i).copied().flatten())
                 };
-                // The first trial costs something, so that logarithms are finite; a free one would count as the least positive cost.
+                // The first trial costs something, so that logarithms are finite; a free one would
+                // count as the least positive cost.
                 let logs = thresholds
                     .iter()
                     .map(|name| cost(name).unwrap_or(summary.budget).max(f64::MIN_POSITIVE).ln());
@@ -236,7 +240,8 @@ fn statistic(
     (value, interval(&totals))
 }
 
-/// Regrets that differ by less are equal: strategies that do the same up to rounding must not be told apart by it.
+/// Regrets that differ by less are equal: strategies that do the same up to rounding must not be
+/// told apart by it.
 const EQUAL: f64 = 1e-6;
 
 /// Places from 1; equal values share the mean of theirs.

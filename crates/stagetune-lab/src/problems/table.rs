@@ -1,4 +1,5 @@
-//! A problem that is a table: the score of every setting of a real pipeline on a grid, computed once and looked up ever after.
+//! A problem that is a table: the score of every setting of a real pipeline on a grid, computed
+//! once and looked up ever after.
 //!
 //! A table is a folder:
 //!
@@ -8,8 +9,9 @@
 //! f1.u16.zst   the same, compressed: instead of the plain file, which is taken where both are there
 //! ```
 //!
-//! Scores are maximised by the pipeline and minimised here: the value at a setting is −score, so that the minimum is −best and the maximum −worst,
-//! both exact. Parameters are ordered grids, and a point is the index of each. The seconds are what a module took where the table was made.
+//! Scores are maximised by the pipeline and minimised here: the value at a setting is −score, so
+//! that the minimum is −best and the maximum −worst, both exact. Parameters are ordered grids, and
+//! a point is the index of each. The seconds are what a module took where the table was made.
 
 use crate::packed;
 use crate::write::write_whole;

@@ -1,4 +1,5 @@
-//! `experiments/auto`: what was tuned on is not what is reported, and what is reported was run as its plan says.
+//! `experiments/auto`: what was tuned on is not what is reported, and what is reported was run as
+//! its plan says.
 
 use stagetune_lab::experiment::plan::{Listed, Plan};
 use stagetune_lab::experiment::raw::place;

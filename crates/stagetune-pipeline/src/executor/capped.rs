@@ -65,8 +65,8 @@ impl CappedLog {
         }
     }
 
-    /// Removes an empty log, and writes one above the limit anew without its middle. Where that fails, it stays as it
-    /// is: words are not worth a result.
+    /// Removes an empty log, and writes one above the limit anew without its middle. Where that
+    /// fails, it stays as it is: words are not worth a result.
     pub(super) fn close(self, disk: &Disk) {
         let Ok(length) = self.file.metadata().map(|found| found.len()) else { return };
         if length == 0 {

@@ -1,4 +1,5 @@
-//! A command as a process: without a shell, in a group of its own, with a time limit, its words kept in a log.
+//! A command as a process: without a shell, in a group of its own, with a time limit, its words
+//! kept in a log.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -43,12 +44,13 @@ pub(super) enum Word {
     Ended,
     /// The command shall end.
     Stop,
-    /// The command was stopped by this signal, because it wants to use the terminal: it would stand still for ever.
+    /// The command was stopped by this signal, because it wants to use the terminal: it would stand
+    /// still for ever.
     WantsTerminal(i32),
 }
 
-/// Runs a command to its end, or ends it. `tell` leads to `words`; `may_start` is asked last, `started` learns the
-/// process.
+/// Runs a command to its end, or ends it. `tell` leads to `words`; `may_start` is asked last,
+/// `started` learns the process.
 pub(super) fn run(
     order: &Order,
     disk: &Disk,
@@ -119,7 +121,8 @@ fn resolve(program: &OsStr, dir: &Path) -> PathBuf {
     found.unwrap_or_else(|| program.into())
 }
 
-/// Tells when the leader has ended, without reaping it, and when it was stopped because it wants to use the terminal.
+/// Tells when the leader has ended, without reaping it, and when it was stopped because it wants to
+/// use the terminal.
 fn tell_end(leader: Pid, tell: Sender<Word>) -> io::Result<()> {
     let waiting = move || {
         let options = WaitIdOptions::EXITED | WaitIdOptions::STOPPED | WaitIdOptions::NOWAIT;

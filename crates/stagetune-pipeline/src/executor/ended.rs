@@ -112,7 +112,8 @@ pub fn read_end(dir: &Path) -> Result<Option<Ended>, EndError> {
     }
 }
 
-/// The file that keeps room for an end, so that it can be written when the attempt itself has filled the disk.
+/// The file that keeps room for an end, so that it can be written when the attempt itself has
+/// filled the disk.
 const ROOM: &str = "ended.new";
 
 /// How much room an end has; nearly all need less.

@@ -100,7 +100,8 @@ pub enum SweepError {
     Disk(#[from] DiskError),
 }
 
-/// Removes the attempts of a study and this host that nobody needs and that do not run; `keep` are those that are needed.
+/// Removes the attempts of a study and this host that nobody needs and that do not run; `keep` are
+/// those that are needed.
 ///
 /// Those of other studies are left alone: what has ended may not be read yet.
 pub fn sweep(

@@ -7,11 +7,13 @@
 //! ```
 //!
 //! The last are out of reach when the owner and the supervisor were killed both, and the process cleared its
-//! environment and left its group: nothing tells it from a process of somebody else. Only Linux shows environments
-//! and lets owners take in orphans; elsewhere the command's own group is all that can be found.
+//! environment and left its group: nothing tells it from a process of somebody else. Only Linux
+//! shows environments and lets owners take in orphans; elsewhere the command's own group is all
+//! that can be found.
 //!
-//! Numbers of groups are given to others in time. So the note has the session of the group, when its leader began,
-//! and which run of the system that was; a group that differs in any of these is somebody else's.
+//! Numbers of groups are given to others in time. So the note has the session of the group, when
+//! its leader began, and which run of the system that was; a group that differs in any of these is
+//! somebody else's.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

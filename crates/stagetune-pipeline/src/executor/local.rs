@@ -1,7 +1,7 @@
 //! Attempts on this machine: commands under a supervisor process, or in a thread; callables in a thread.
 //!
-//! Local attempts end with their owner. With a supervisor that holds even when the owner is killed; without one,
-//! commands outlive an owner that is killed, and are ended only by one that drops its executor.
+//! Local attempts end with their owner. With a supervisor that holds even when the owner is killed;
+//! without one, commands outlive an owner that is killed, and are ended only by one that drops its executor.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -28,8 +28,8 @@ use crate::disk::{Disk, DiskError};
 /// How attempts are run.
 #[derive(Clone, Debug, Default)]
 pub struct LocalOptions {
-    /// A program that calls [`super::supervise`] if its argument is [`super::SUPERVISOR_COMMAND`]: the `stagetune`
-    /// command. Without one, commands are watched over by a thread of this process.
+    /// A program that calls [`super::supervise`] if its argument is [`super::SUPERVISOR_COMMAND`]:
+    /// the `stagetune` command. Without one, commands are watched over by a thread of this process.
     pub supervisor: Option<PathBuf>,
     /// Where the directories of attempts are, each under its token, to look at those of earlier owners.
     pub attempts: PathBuf,

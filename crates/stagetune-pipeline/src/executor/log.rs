@@ -27,7 +27,8 @@ pub fn last_lines(path: &Path, count: usize) -> io::Result<Vec<String>> {
     Ok(lines.into_iter().skip(first).map(|line| shortened(&line, LONGEST_LINE)).collect())
 }
 
-/// A line without what steers a terminal: colours and movements of the cursor as a whole, other letters one by one.
+/// A line without what steers a terminal: colours and movements of the cursor as a whole, other
+/// letters one by one.
 fn plain(line: &str) -> String {
     let mut out = String::new();
     let mut letters = line.chars().peekable();

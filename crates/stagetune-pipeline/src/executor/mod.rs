@@ -1,8 +1,8 @@
 //! Executors run attempts: one run of one stage each, under a token that is unique for ever.
 //!
-//! [`Local`] runs commands and callables on this machine, [`Scripted`] does what a test says. An executor only
-//! starts, looks and cancels; what became of an attempt is a file that it leaves, so that whoever owns the study
-//! later can read it:
+//! [`Local`] runs commands and callables on this machine, [`Scripted`] does what a test says. An
+//! executor only starts, looks and cancels; what became of an attempt is a file that it leaves, so
+//! that whoever owns the study later can read it:
 //!
 //! ```text
 //! .stagetune/attempts/<token>/out/         fresh and empty when the attempt starts: its {out}
@@ -101,14 +101,16 @@ pub enum Sight {
 
 /// Runs attempts.
 pub trait Executor: Send + Sync {
-    /// Starts an attempt in a fresh and empty `out`, and does not wait for its end. A token starts once: to launch
-    /// it again is fine and does nothing.
+    /// Starts an attempt in a fresh and empty `out`, and does not wait for its end. A token starts
+    /// once: to launch it again is fine and does nothing.
     fn launch(&self, attempt: &Attempt) -> Result<(), Refused>;
 
-    /// What is seen of attempts, in one call for all. Where an attempt that ended is gone, its end can be read.
+    /// What is seen of attempts, in one call for all. Where an attempt that ended is gone, its end
+    /// can be read.
     fn look(&self, tokens: &[Token]) -> Result<BTreeMap<Token, Sight>, NoIdea>;
 
-    /// Asks an attempt to end, and kills it with all that it started if it does not; returns at once. It ends as
+    /// Asks an attempt to end, and kills it with all that it started if it does not; returns at
+    /// once. It ends as
     /// [`Exit::Stopped`], or as it had ended already.
     fn cancel(&self, token: &Token) -> Result<(), NoIdea>;
 

@@ -1,15 +1,17 @@
 //! Orphans of a killed supervisor become children of the owner, which ends them.
 //!
-//! A supervisor takes in whatever its command leaves. When it is killed itself, the system gives all that to the
-//! nearest process above that takes in orphans: on Linux the owner. So that nothing else ends with them, an orphan
-//! of an attempt is a child of this process that
+//! A supervisor takes in whatever its command leaves. When it is killed itself, the system gives
+//! all that to the nearest process above that takes in orphans: on Linux the owner. So that nothing
+//! else ends with them, an orphan of an attempt is a child of this process that
 //!
-//! - is in another session than this process: what this process started by itself, such as a `notify` command, is not;
+//! - is in another session than this process: what this process started by itself, such as a
+//!   `notify` command, is not;
 //! - is no supervisor;
 //! - began after the supervisor that was killed;
 //! - does not name another attempt in its environment.
 //!
-//! What a `notify` command leaves in a session of its own, begun while that supervisor ran, cannot be told from these.
+//! What a `notify` command leaves in a session of its own, begun while that supervisor ran, cannot
+//! be told from these.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,12 +1,13 @@
-//! The supervisor: a small process between the owner and a command, so that the end of the command is on disk even
-//! when the owner is killed at that moment.
+//! The supervisor: a small process between the owner and a command, so that the end of the command
+//! is on disk even when the owner is killed at that moment.
 //!
-//! Its standard input is a socket, on which it gets the order and the open file `began` of the attempt, whose lock it
-//! thereby holds until it ends. The socket then stays open: a byte on it is a cancel, and its end means that the
-//! owner is dead; either way the command is ended.
+//! Its standard input is a socket, on which it gets the order and the open file `began` of the
+//! attempt, whose lock it thereby holds until it ends. The socket then stays open: a byte on it is
+//! a cancel, and its end means that the owner is dead; either way the command is ended.
 //!
-//! Processes that left the command's group (`setsid`, `timeout`, job control) become children of the supervisor when
-//! their parents die. They are asked to end, then killed, before the end is written: nothing writes to an output after that.
+//! Processes that left the command's group (`setsid`, `timeout`, job control) become children of
+//! the supervisor when their parents die. They are asked to end, then killed, before the end is
+//! written: nothing writes to an output after that.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
@@ -29,7 +30,8 @@ use crate::disk::Disk;
 /// The argument with which the `stagetune` command becomes a supervisor.
 pub const SUPERVISOR_COMMAND: &str = "attempt-local";
 
-/// The exit code of a supervisor that could not write how its attempt ended: that of an input or output error.
+/// The exit code of a supervisor that could not write how its attempt ended: that of an input or
+/// output error.
 pub(super) const CANNOT_WRITE: u8 = 74;
 
 /// The exit code of a supervisor that the system has no thread for: that of an error of the system.
@@ -111,7 +113,8 @@ impl Gate {
     }
 }
 
-/// A session of its own has no terminal: a stage that opens one is told so, where it would be stopped for ever.
+/// A session of its own has no terminal: a stage that opens one is told so, where it would be
+/// stopped for ever.
 fn leave_terminal() {
     // Only a process that leads no group may begin a session, and this one was started as a leader.
     let parent = rustix::process::getppid();
@@ -121,7 +124,8 @@ fn leave_terminal() {
     }
 }
 
-/// Asks every child that is left to end, and kills those that do not in their time. Their children then are ours.
+/// Asks every child that is left to end, and kills those that do not in their time. Their children
+/// then are ours.
 fn end_orphans(grace: Duration) {
     let timer = Instant::now();
     let mut asked = BTreeSet::new();

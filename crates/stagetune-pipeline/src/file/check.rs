@@ -295,7 +295,8 @@ fn check_ambiguity<'d, 't: 'd, 'i: 't + 'd>(
     }
 }
 
-/// Who must write a result.json must be told where; `gives_metric` says of the stage of the metric whether it is the last.
+/// Who must write a result.json must be told where; `gives_metric` says of the stage of the metric
+/// whether it is the last.
 fn check_out(
     draft: &Draft<'_, '_>,
     gives_metric: Option<bool>,

@@ -33,7 +33,8 @@ impl Pipeline {
         Self::parse(&text, path, &root)
     }
 
-    /// Checks a text without a look at any file; `file` is what messages call it, `root` the directory that holds it.
+    /// Checks a text without a look at any file; `file` is what messages call it, `root` the
+    /// directory that holds it.
     pub fn parse(text: &str, file: &Path, root: &Path) -> Result<Self, FileError> {
         Self::parse_with_warnings(text, file, root).map(|(pipeline, _)| pipeline)
     }
@@ -50,7 +51,8 @@ impl Pipeline {
     }
 }
 
-/// Where a program is: a bare name on `PATH` or beside the running executable, a path from the root otherwise.
+/// Where a program is: a bare name on `PATH` or beside the running executable, a path from the root
+/// otherwise.
 pub fn find_program(name: &str, root: &Path) -> Option<PathBuf> {
     candidates(name, root).into_iter().find(|path| is_executable(path))
 }

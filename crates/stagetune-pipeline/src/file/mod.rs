@@ -1,7 +1,8 @@
 //! The pipeline file: what a user types, and the checked pipeline that it means.
 //!
-//! [`Pipeline::load`] reads a file; a [`FileError`] holds everything that is wrong with it, each problem with its line, the place in it, and
-//! what to write. [`Pipeline::parse`] does the same for a text and looks at no other file.
+//! [`Pipeline::load`] reads a file; a [`FileError`] holds everything that is wrong with it, each
+//! problem with its line, the place in it, and what to write. [`Pipeline::parse`] does the same for
+//! a text and looks at no other file.
 
 mod budget;
 mod check;

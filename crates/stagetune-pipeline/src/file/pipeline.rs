@@ -22,7 +22,8 @@ pub const DEAREST: f64 = 1e15;
 pub struct Pipeline {
     /// The file, as it was named.
     pub file: PathBuf,
-    /// The directory that holds the file, made absolute: stages run there, and state lives in `.stagetune/` below it.
+    /// The directory that holds the file, made absolute: stages run there, and state lives in
+    /// `.stagetune/` below it.
     pub root: PathBuf,
     /// The conversation.
     pub study: StudyPlan,
@@ -55,13 +56,15 @@ pub struct StudyPlan {
     pub give_up_after: usize,
     /// How long a fault of the world, such as a full disk, is waited for before the run ends.
     pub patience: Duration,
-    /// A command that is run when the study waits, when it ends and when it finds a new best value; none if empty.
+    /// A command that is run when the study waits, when it ends and when it finds a new best value;
+    /// none if empty.
     pub notify: Vec<String>,
 }
 
 impl Pipeline {
-    /// The same pipeline with a stage that is a function of the embedding program, registered under this name, instead of a command. The name is part of the
-    /// key of the stage's outputs, so a function that changes takes another name. `None` if there is no such stage.
+    /// The same pipeline with a stage that is a function of the embedding program, registered under
+    /// this name, instead of a command. The name is part of the key of the stage's outputs, so a
+    /// function that changes takes another name. `None` if there is no such stage.
     pub fn with_call(mut self, stage: &str, name: &str) -> Option<Self> {
         let found = self.stages.iter_mut().find(|known| known.name == stage)?;
         found.call = Some(name.to_owned());
@@ -121,7 +124,8 @@ pub struct Budget {
 /// What a unit of cost must be expected to bring, or the study ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Price {
-    /// A thousandth of the spread of values for every full run's worth of cost, see [`PRICE_SHARE`](stagetune::study::PRICE_SHARE).
+    /// A thousandth of the spread of values for every full run's worth of cost, see
+    /// [`PRICE_SHARE`](stagetune::study::PRICE_SHARE).
     Auto,
     /// So much of the metric for a second, or for a unit of the user's.
     PerCost(f64),
@@ -136,7 +140,8 @@ pub struct Stage {
     pub run: Vec<Template>,
     /// A function that the embedding program registered, which runs instead of a command.
     pub call: Option<String>,
-    /// Files and directories whose content counts, relative to the root or absolute where declared as outside.
+    /// Files and directories whose content counts, relative to the root or absolute where declared
+    /// as outside.
     pub inputs: Vec<PathBuf>,
     /// Variables that are set for the command; part of the cache key.
     pub env: BTreeMap<String, String>,

@@ -53,7 +53,8 @@ pub(super) struct Wires {
     pub(super) after: Vec<Vec<usize>>,
     /// The stages that each needs, directly or not.
     ///
-    /// Where that could not be read, a stage is taken to need all before it, to say nothing wrong of its placeholders.
+    /// Where that could not be read, a stage is taken to need all before it, to say nothing wrong
+    /// of its placeholders.
     pub(super) upstream: Vec<StageSet>,
 }
 

@@ -38,8 +38,8 @@ pub(super) const CACHE_KEYS: [&str; 1] = ["limit"];
 /// How many trials may fail from the beginning unless the file says otherwise.
 const GIVE_UP_AFTER: usize = 10;
 
-/// How long a fault of the world is waited for unless the file says otherwise: long enough to be told of it and to
-/// make room on a disk.
+/// How long a fault of the world is waited for unless the file says otherwise: long enough to be
+/// told of it and to make room on a disk.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// The largest number of trials that can be asked for; a study that long has other troubles.

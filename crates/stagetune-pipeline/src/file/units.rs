@@ -33,7 +33,8 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
     if f64::is_finite(total) { Ok(total) } else { Err(format!("{text:?} is too long a time")) }
 }
 
-/// What a unit of cost is worth, from a text such as `0.01 per hour`; the reason if it is none. A second is a unit, as everywhere.
+/// What a unit of cost is worth, from a text such as `0.01 per hour`; the reason if it is none. A
+/// second is a unit, as everywhere.
 pub(super) fn per_cost(text: &str) -> Result<f64, String> {
     if text.len() > MOST_BYTES {
         return Err("this text is too long".to_owned());

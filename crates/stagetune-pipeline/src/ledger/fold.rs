@@ -258,7 +258,8 @@ impl Ledger {
     }
 }
 
-/// What somebody did to a study that another owns, in one line; nothing where an event is a step of the owner.
+/// What somebody did to a study that another owns, in one line; nothing where an event is a step of
+/// the owner.
 pub fn in_words(event: &Event) -> Option<String> {
     match event {
         Event::Ended { trial, end, .. } => Some(match end {

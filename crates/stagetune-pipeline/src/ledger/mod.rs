@@ -1,7 +1,7 @@
 //! The read model: what the records of a study come to, folded once, and shown by every command.
 //!
-//! A [`Ledger`] takes in one record after the other ([`Ledger::apply`]). `status`, `best`, `trials`, `export`, `report` and the progress of a
-//! run all show a ledger, so that they cannot disagree.
+//! A [`Ledger`] takes in one record after the other ([`Ledger::apply`]). `status`, `best`,
+//! `trials`, `export`, `report` and the progress of a run all show a ledger, so that they cannot disagree.
 
 mod fold;
 mod rows;

@@ -34,8 +34,8 @@ pub struct Record {
     /// With `reported`: how the stage ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<Run>,
-    /// With what an owner appends: how long it had owned the study by then, in seconds. A clock that is set and a
-    /// machine that sleeps do not count, as they do in the time of the record.
+    /// With what an owner appends: how long it had owned the study by then, in seconds. A clock
+    /// that is set and a machine that sleeps do not count, as they do in the time of the record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owned_for: Option<f64>,
 }

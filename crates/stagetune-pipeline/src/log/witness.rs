@@ -1,7 +1,8 @@
-//! The witness of a study: a small file beside the journal that says how many records were on the disk itself.
+//! The witness of a study: a small file beside the journal that says how many records were on the
+//! disk itself.
 //!
-//! The chain of checksums cannot tell that its end is gone: a prefix of a log is a log. The witness can. It holds
-//! the number of records, and the checksum of the last one, which covers all before it.
+//! The chain of checksums cannot tell that its end is gone: a prefix of a log is a log. The witness
+//! can. It holds the number of records, and the checksum of the last one, which covers all before it.
 //!
 //! ```text
 //! .stagetune/witness-<study>
@@ -9,11 +10,13 @@
 //! <checksum of the line above>
 //! ```
 //!
-//! - It is never ahead of the disk: it is written after the records are synced, and it needs no sync of its own.
-//!   A witness that is behind, torn or absent (after a power cut, or from an earlier release) accuses nobody.
+//! - It is never ahead of the disk: it is written after the records are synced, and it needs no
+//!   sync of its own. A witness that is behind, torn or absent (after a power cut, or from an
+//!   earlier release) accuses nobody.
 //! - Readers read it before the journal, which only grows.
-//! - Of a directory that was copied while its study ran, the journal may be older than the witness. So a witness
-//!   that is newer than the directory it is found in, and was written in another one, is not believed.
+//! - Of a directory that was copied while its study ran, the journal may be older than the witness.
+//!   So a witness that is newer than the directory it is found in, and was written in another one,
+//!   is not believed.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

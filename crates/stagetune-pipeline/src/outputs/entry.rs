@@ -55,7 +55,8 @@ pub enum Unreadable {
     Damaged(String),
 }
 
-/// The trial that an output was made for: if that trial is interrupted and goes on, the cost is still its own.
+/// The trial that an output was made for: if that trial is interrupted and goes on, the cost is
+/// still its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Maker {
     /// The study, with the moment it began: another study of the same name is another maker.
@@ -173,7 +174,8 @@ pub(super) fn manifest(out: &Path) -> io::Result<Vec<FileFacts>> {
     hash::walk(out)?.into_iter().map(facts).collect()
 }
 
-/// Compares a directory with its manifest: what is wrong first, or the stats by which a later look can be short.
+/// Compares a directory with its manifest: what is wrong first, or the stats by which a later look
+/// can be short.
 pub(super) fn compare(out: &Path, files: &[FileFacts], known: Option<&[Stat]>) -> Result<Vec<Stat>, String> {
     let found = hash::walk(out).map_err(|error| format!("`out` cannot be read: {error}"))?;
     let stats: Vec<Stat> = found.iter().map(|found| Stat::of(&found.metadata)).collect();

@@ -7,7 +7,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// Files are read in pieces of this size: large enough for the hash's vector code, small enough for its caches.
+/// Files are read in pieces of this size: large enough for the hash's vector code, small enough for
+/// its caches.
 const PIECE: usize = 64 * 1024;
 
 /// The hash of a file's content, in hexadecimal digits.
@@ -46,7 +47,8 @@ static UNLINKED: Mutex<BTreeMap<(u64, u64), Moment>> = Mutex::new(BTreeMap::new(
 /// More than these are forgotten.
 const MOST_UNLINKED: usize = 100_000;
 
-/// Notes that this process took a name from a file: that alone moves its `ctime`, and is no change of its content.
+/// Notes that this process took a name from a file: that alone moves its `ctime`, and is no change
+/// of its content.
 pub(super) fn note_unlinked(after: &Metadata) {
     let stat = Stat::of(after);
     let mut unlinked = UNLINKED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -68,11 +70,11 @@ impl Stat {
         }
     }
 
-    /// Whether the file was written to or replaced between this look and a later one, also where size and time of
-    /// modification were put back: nobody can put `ctime` back.
+    /// Whether the file was written to or replaced between this look and a later one, also where
+    /// size and time of modification were put back: nobody can put `ctime` back.
     ///
-    /// Other rights, another owner and another name move `ctime` too, and change no content; so does a name that
-    /// this process took away when it made a hard link in an output a copy.
+    /// Other rights, another owner and another name move `ctime` too, and change no content; so
+    /// does a name that this process took away when it made a hard link in an output a copy.
     pub(super) fn was_written_since(&self, later: &Self) -> bool {
         let content = |stat: &Self| (stat.device, stat.inode, stat.bytes, stat.modified);
         if content(self) != content(later) {
@@ -92,7 +94,8 @@ pub(super) struct Found {
     pub metadata: Metadata,
 }
 
-/// Everything below a directory but the directories themselves, by path; links are not followed. Empty directories are found too.
+/// Everything below a directory but the directories themselves, by path; links are not followed.
+/// Empty directories are found too.
 pub(super) fn walk(root: &Path) -> io::Result<Vec<Found>> {
     let mut found = Vec::new();
     let mut ahead = vec![String::new()];

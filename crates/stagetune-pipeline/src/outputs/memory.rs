@@ -1,4 +1,5 @@
-//! Outputs of one process: what is known of them is in memory, their files are in a directory of the caller's.
+//! Outputs of one process: what is known of them is in memory, their files are in a directory of
+//! the caller's.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Stage outputs by what determines them: each is there as a whole or not at all, and is made once.
 //!
-//! [`Outputs`] is the seam: [`Cache`] keeps outputs on a disk that threads and processes share, [`Memory`] keeps
-//! them for one process. On the disk:
+//! [`Outputs`] is the seam: [`Cache`] keeps outputs on a disk that threads and processes share,
+//! [`Memory`] keeps them for one process. On the disk:
 //!
 //! ```text
 //! .stagetune/cache/<key>/out/…                 what the stage wrote into {out}
@@ -11,9 +11,9 @@
 //! .stagetune/locks/<key>                       held by whoever makes the output, so that nobody else does
 //! ```
 //!
-//! An entry that is being read is locked too (shared, on its `entry.json`), so that no eviction takes it away.
-//! Nothing here is forced to the disk: outputs survive a killed process; after a power cut an entry that does not
-//! match its manifest is made again.
+//! An entry that is being read is locked too (shared, on its `entry.json`), so that no eviction
+//! takes it away. Nothing here is forced to the disk: outputs survive a killed process; after a
+//! power cut an entry that does not match its manifest is made again.
 
 mod entry;
 mod evict;
@@ -59,8 +59,9 @@ pub trait Outputs: Send + Sync {
     /// The output, the right to make it, or word that somebody else makes it just now. Never waits.
     fn claim(&self, key: &StageKey) -> Result<Claim, OutputError>;
 
-    /// Makes what stands in `dir` (the `out` of an attempt) the output of the claimed key, visible at once as a
-    /// whole. Where it fails, the files are still in `dir`, or the next claim of the key finds them finished.
+    /// Makes what stands in `dir` (the `out` of an attempt) the output of the claimed key, visible
+    /// at once as a whole. Where it fails, the files are still in `dir`, or the next claim of the
+    /// key finds them finished.
     fn publish(&self, permit: Permit, dir: &Path, run: Run) -> Result<Output, PublishError>;
 
     /// What is wrong with an output that was in use: it changed since it was opened, or is gone.

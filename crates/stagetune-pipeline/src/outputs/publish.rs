@@ -1,4 +1,5 @@
-//! How an output gets to its place, and what becomes of those that were on their way when a process was killed.
+//! How an output gets to its place, and what becomes of those that were on their way when a process
+//! was killed.
 //!
 //! ```text
 //! 1. tmp/<name>/              made, nobody else's
@@ -38,7 +39,8 @@ pub(super) struct Leftover {
 }
 
 impl Cache {
-    /// Removes what killed processes of this host left in `tmp/`, and finishes outputs that were all but there.
+    /// Removes what killed processes of this host left in `tmp/`, and finishes outputs that were
+    /// all but there.
     pub fn sweep(&self) -> Result<Swept, OutputError> {
         let mut swept = Swept::default();
         for leftover in self.leftovers()? {

@@ -9,8 +9,8 @@
 //! hard link, also to a file outside       becomes a copy: its modes and content are somebody else's too
 //! ```
 //!
-//! The administrator may write to read-only files all the same. So hashes carry the promise; modes keep a stage from
-//! breaking it by accident.
+//! The administrator may write to read-only files all the same. So hashes carry the promise; modes
+//! keep a stage from breaking it by accident.
 
 use std::cell::Cell;
 use std::fs::{self, Metadata};

@@ -27,7 +27,8 @@ const MOST_FILES: usize = 32;
 /// When outputs have more files than this in directories, the small ones are packed.
 const MANY: usize = 300;
 
-/// The small outputs that were used last keep their directories, as far as they have no more files than this together.
+/// The small outputs that were used last keep their directories, as far as they have no more files
+/// than this together.
 const FEW: usize = 100;
 
 /// A small output that nobody reads, and its lock.
@@ -38,7 +39,8 @@ struct Free {
 }
 
 impl Cache {
-    /// Counts the files of an output that has a directory now; where there are many, the small ones are packed.
+    /// Counts the files of an output that has a directory now; where there are many, the small ones
+    /// are packed.
     pub(super) fn count_files(&self, entry: &Entry) -> Result<(), OutputError> {
         let mut loose = self.loose.lock().unwrap_or_else(PoisonError::into_inner);
         let added = files_of(entry);
@@ -50,7 +52,8 @@ impl Cache {
         };
         if count > loose.next.max(MANY) {
             let packed = self.pack_small(FEW);
-            // Large ones stay, and so do all if they cannot be packed now: the next time is when there are as many new files.
+            // Large ones stay, and so do all if they cannot be packed now: the next time is when
+            // there are as many new files.
             let left = *packed.as_ref().unwrap_or(&count);
             (loose.files, loose.next) = (Some(left), left + MANY - FEW);
             packed?;
@@ -60,7 +63,8 @@ impl Cache {
         Ok(())
     }
 
-    /// Packs small outputs until those that keep a directory have at most `few` files; how many files all have then.
+    /// Packs small outputs until those that keep a directory have at most `few` files; how many
+    /// files all have then.
     pub(super) fn pack_small(&self, few: usize) -> Result<usize, OutputError> {
         let mut entries = self.loose_entries()?;
         entries.sort_by(|a, b| b.used.total_cmp(&a.used));
@@ -117,8 +121,8 @@ impl Cache {
         Ok(self.pack.get(id)?.and_then(|packed| check(&packed).ok()))
     }
 
-    /// Gives a packed output its directory back, by whoever holds the lock of its key: whether there was one, or what
-    /// is wrong with it.
+    /// Gives a packed output its directory back, by whoever holds the lock of its key: whether
+    /// there was one, or what is wrong with it.
     pub(super) fn unpack(&self, id: &KeyId) -> Result<Result<bool, Unreadable>, OutputError> {
         let Some(packed) = self.pack.get(id)? else { return Ok(Ok(false)) };
         let entry = match check(&packed) {

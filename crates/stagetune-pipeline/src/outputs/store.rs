@@ -97,7 +97,8 @@ impl Cache {
         Ok(cache)
     }
 
-    /// The cache in a `.stagetune/` directory that may not be there: nothing is made, and only looking makes sense.
+    /// The cache in a `.stagetune/` directory that may not be there: nothing is made, and only
+    /// looking makes sense.
     pub fn at(state: &Path, disk: Disk, limit: Option<u64>) -> Self {
         Self {
             state: state.to_owned(),
@@ -122,7 +123,8 @@ impl Cache {
         Ok(self.find_packed(&id)?.map(output))
     }
 
-    /// The same with its directory, and a note that it was used: among entries of equal worth the one that was not used for longest is evicted first.
+    /// The same with its directory, and a note that it was used: among entries of equal worth the
+    /// one that was not used for longest is evicted first.
     pub fn reuse(&self, key: &StageKey) -> Result<Option<Output>, OutputError> {
         let found = self.look(key, &key.id())?.and_then(Result::ok);
         if let Some(lock) = found.as_ref().and_then(|output| output.lock.as_ref()) {
@@ -235,7 +237,8 @@ impl Cache {
         self.state.join("cache").join(id.as_str())
     }
 
-    /// `None` if it is not there, what is wrong with it if it is damaged. A packed one gets its directory back.
+    /// `None` if it is not there, what is wrong with it if it is damaged. A packed one gets its
+    /// directory back.
     fn look(&self, key: &StageKey, id: &KeyId) -> Result<Look, OutputError> {
         let found = self.look_at_dir(key, id)?;
         if found.is_some() || !self.pack.has(id)? {
@@ -307,7 +310,8 @@ impl Cache {
         }
     }
 
-    /// The lock of a key, unless somebody has it. A lock file that its holder has removed is no lock any more.
+    /// The lock of a key, unless somebody has it. A lock file that its holder has removed is no
+    /// lock any more.
     pub(super) fn try_lock(&self, id: &KeyId) -> Result<Option<KeyLock>, OutputError> {
         let path = self.state.join("locks").join(id.as_str());
         loop {

@@ -218,8 +218,8 @@ impl<T> Book<T> {
         self.entries.clear();
     }
 
-    /// Takes in what others appended. What was entered and not written comes after it, and is made again; what is refused
-    /// now comes back.
+    /// Takes in what others appended. What was entered and not written comes after it, and is made
+    /// again; what is refused now comes back.
     pub(super) fn take_others(&mut self, others: &[Stamped]) -> Result<Vec<Refused<T>>, RunError> {
         self.heard += 1;
         self.check_epoch(others)?;

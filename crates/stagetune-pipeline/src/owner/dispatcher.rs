@@ -1,8 +1,9 @@
 //! The dispatcher: one loop that has the study to itself.
 //!
-//! Whatever takes time happens elsewhere: fits on the proposer's thread, stages and their files on the threads of
-//! trials, appends and the wait for the disk on those of the log. So a result is taken in, and a stage that is ready
-//! starts, while a proposal is still being computed or a result is on its way to the disk.
+//! Whatever takes time happens elsewhere: fits on the proposer's thread, stages and their files on
+//! the threads of trials, appends and the wait for the disk on those of the log. So a result is
+//! taken in, and a stage that is ready starts, while a proposal is still being computed or a result
+//! is on its way to the disk.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,7 +27,8 @@ use super::written::{Untold, WhenWritten};
 use crate::ledger::Ledger;
 use crate::log::{Log, Record};
 
-/// After so many proposals in a row that had been made before, the strategy has nothing left: a finite space is used up.
+/// After so many proposals in a row that had been made before, the strategy has nothing left: a
+/// finite space is used up.
 const STALE: usize = 50;
 
 /// How long to begin no trial after the system had no thread for one.
@@ -66,7 +68,8 @@ pub(super) struct Lines<'scope, 'env> {
     scope: &'scope Scope<'scope, 'env>,
     requests: Sender<Message>,
     inbox: Receiver<Message>,
-    /// What to propose, and what to settle: a trial that waits for its later values does not wait for a proposal.
+    /// What to propose, and what to settle: a trial that waits for its later values does not wait
+    /// for a proposal.
     proposals: Sender<Task>,
     settlements: Sender<Task>,
 }
@@ -235,7 +238,8 @@ impl Dispatcher {
         }
     }
 
-    /// Whether the trials that are running are expected to spend what is left: then nothing new begins before one of them has ended.
+    /// Whether the trials that are running are expected to spend what is left: then nothing new
+    /// begins before one of them has ended.
     ///
     /// A single worker never waits, since nothing runs when it asks.
     fn must_wait(&self, context: &Context<'_>) -> bool {

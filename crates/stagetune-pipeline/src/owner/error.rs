@@ -12,7 +12,8 @@ use crate::file::Unfilled;
 use crate::log::LogError;
 use crate::outputs::{InputError, OutputError};
 
-/// Why a run ends before its budget does. Whatever it is, what was told is in the journal, and what finished is in the cache.
+/// Why a run ends before its budget does. Whatever it is, what was told is in the journal, and what
+/// finished is in the cache.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// Another process runs this study.

@@ -22,7 +22,8 @@ pub struct Hold {
     _lock: File,
 }
 
-/// A process that was killed while it started another leaves its locks to that one, until the other program begins.
+/// A process that was killed while it started another leaves its locks to that one, until the other
+/// program begins.
 const LONGEST_AFTERLIFE: Duration = Duration::from_secs(5);
 
 /// Between looks at such a lock.

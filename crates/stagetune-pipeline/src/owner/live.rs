@@ -1,7 +1,8 @@
 //! What runs at this moment, in a small file for whoever asks from outside.
 //!
-//! The file follows within a tenth of a second. Written at every change, it cost a short stage more than its process:
-//! each version is a new file, and a file system that was just given many files to delete makes new ones slowly.
+//! The file follows within a tenth of a second. Written at every change, it cost a short stage more
+//! than its process: each version is a new file, and a file system that was just given many files
+//! to delete makes new ones slowly.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -71,7 +72,8 @@ impl Live {
         let Ok(running) = self.stages.lock().map(|stages| stages.clone()) else { return };
         let now = Now { running, waiting };
         if now != *written {
-            // Only a courtesy to lookers-on: the study does not depend on it. Where it fails it is tried again.
+            // Only a courtesy to lookers-on: the study does not depend on it. Where it fails it is
+            // tried again.
             let done = self.disk.replace(&self.path, &serde_json::to_vec(&now).unwrap_or_default());
             if done.is_ok() {
                 *written = now;

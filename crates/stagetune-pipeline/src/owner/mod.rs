@@ -9,9 +9,9 @@
 //! attempts     run by an executor; what they leave on disk is adopted by the next owner                        stage.rs
 //! ```
 //!
-//! Opening an owner reads the log, so that trials which were open when the last owner ended are run first, and then what would have been
-//! proposed is proposed. Others may append control records meanwhile (a trial withdrawn, a pause, a note); an owner that reads of a newer
-//! owner stops.
+//! Opening an owner reads the log, so that trials which were open when the last owner ended are run
+//! first, and then what would have been proposed is proposed. Others may append control records
+//! meanwhile (a trial withdrawn, a pause, a note); an owner that reads of a newer owner stops.
 
 mod blame;
 mod book;

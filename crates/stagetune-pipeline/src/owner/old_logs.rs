@@ -54,8 +54,8 @@ struct Log {
 }
 
 impl OldLogs {
-    /// Counts a log that was just written in `dir`; where there are many, the older ones are collected. The beginnings
-    /// of the names of logs that are still written to come from `in_use`.
+    /// Counts a log that was just written in `dir`; where there are many, the older ones are
+    /// collected. The beginnings of the names of logs that are still written to come from `in_use`.
     pub(super) fn count(
         &self,
         dir: &Path,
@@ -155,8 +155,8 @@ fn logs(dir: &Path) -> Vec<Log> {
     entries.filter_map(log).collect()
 }
 
-/// How far the file of older logs is whole: a process may have been killed while it wrote the last one. A file that
-/// somebody has edited is whole, whatever it says.
+/// How far the file of older logs is whole: a process may have been killed while it wrote the last
+/// one. A file that somebody has edited is whole, whatever it says.
 fn whole_length(path: &Path) -> u64 {
     let end = fs::metadata(path).map_or(0, |file| file.len());
     let Ok(file) = regular::open(path) else { return 0 };

@@ -44,7 +44,8 @@ pub struct OwnerOptions {
 /// Makes a new study, with nothing asked yet.
 pub type NewStudy = Box<dyn Fn() -> Result<Study, RunError> + Send>;
 
-/// What an owner is made of. [`Owner::open`] takes the parts of one machine; tests and other programs give their own.
+/// What an owner is made of. [`Owner::open`] takes the parts of one machine; tests and other
+/// programs give their own.
 pub struct Parts {
     /// How to begin.
     pub study: NewStudy,
@@ -78,7 +79,8 @@ pub(super) struct Context<'a> {
     pub(super) patience: Patience,
     pub(super) state: StateDir,
     pub(super) identity: String,
-    /// Attempts that were launched for stages which have not reported, by this owner or earlier ones, in order.
+    /// Attempts that were launched for stages which have not reported, by this owner or earlier
+    /// ones, in order.
     pub(super) launched: Mutex<BTreeMap<(u64, String), Vec<Token>>>,
     /// Why stages of open trials failed under earlier owners.
     pub(super) failures: BTreeMap<(u64, String), String>,

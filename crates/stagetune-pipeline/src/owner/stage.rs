@@ -74,7 +74,8 @@ struct Tries {
 }
 
 impl Context<'_> {
-    /// An output that is there. Where this very trial had it made before it was interrupted, the run is still its own.
+    /// An output that is there. Where this very trial had it made before it was interrupted, the
+    /// run is still its own.
     ///
     /// An output without the number that the study is after is no result; then the error says so.
     pub(super) fn found(
@@ -289,7 +290,8 @@ impl Context<'_> {
             }
             match read_end(&dir)? {
                 Some(Ended { exit: Exit::Stopped | Exit::NoRoom(_), .. }) | None => self.discard(&dir),
-                // Its output was kept before its owner was killed, and is gone since: nobody can tell what it held.
+                // Its output was kept before its owner was killed, and is gone since: nobody can
+                // tell what it held.
                 Some(Ended { exit: Exit::Success, .. }) if !dir.join("out").is_dir() => self.discard(&dir),
                 Some(ended) => return Ok(Some((dir, ended))),
             }
@@ -297,7 +299,8 @@ impl Context<'_> {
         Ok(None)
     }
 
-    /// Has the stage run once; `None` if it was stopped before it began, or the trial has been ended by somebody else.
+    /// Has the stage run once; `None` if it was stopped before it began, or the trial has been
+    /// ended by somebody else.
     fn run_attempt(
         &self,
         work: &Work<'_>,
@@ -364,7 +367,8 @@ impl Context<'_> {
         Ok(seen.get(token).copied().unwrap_or(Sight::Gone))
     }
 
-    /// The directory of an attempt that nobody needs any more; what cannot be removed is swept by the next owner.
+    /// The directory of an attempt that nobody needs any more; what cannot be removed is swept by
+    /// the next owner.
     pub(super) fn discard(&self, dir: &Path) {
         let _ = self.options.disk.remove_dir(dir);
     }

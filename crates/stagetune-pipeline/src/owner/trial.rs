@@ -1,4 +1,5 @@
-//! One trial: its stages as they become ready, independent ones side by side, those that are there already not at all.
+//! One trial: its stages as they become ready, independent ones side by side, those that are there
+//! already not at all.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -16,8 +17,8 @@ use super::stage::{Made, StageEnd};
 use crate::file::{Piece, Stage};
 use crate::outputs::{Output, StageKey};
 
-/// How often an output that a stage was given may change under it before it is taken for the stage's own doing. Each
-/// time the stage above runs again, which may be the dear one.
+/// How often an output that a stage was given may change under it before it is taken for the
+/// stage's own doing. Each time the stage above runs again, which may be the dear one.
 const MOST_SPOILED: u32 = 2;
 
 /// How far a trial has come.
@@ -45,8 +46,8 @@ impl Progress {
 }
 
 impl Context<'_> {
-    /// Runs what must run, and waits where the world is at fault. `None` if the trial stays open, or has been ended by
-    /// somebody else.
+    /// Runs what must run, and waits where the world is at fault. `None` if the trial stays open,
+    /// or has been ended by somebody else.
     pub(super) fn run_trial(
         &self,
         trial: &Proposed,
@@ -151,8 +152,8 @@ impl Context<'_> {
         }))
     }
 
-    /// Looks for the outputs of all stages that have not reported. What is there need not run, and what only such a stage would need is not
-    /// needed either.
+    /// Looks for the outputs of all stages that have not reported. What is there need not run, and
+    /// what only such a stage would need is not needed either.
     fn find_outputs(&self, progress: &mut Progress) -> Result<Vec<StageDone>, RunError> {
         for (m, key) in progress.keys.iter().enumerate() {
             if progress.outputs[m].is_none() {
@@ -167,7 +168,8 @@ impl Context<'_> {
             }
             let done = match &progress.outputs[m] {
                 Some(output) => Some(self.found(&progress.trial, m, key, output)),
-                // Not there, but nothing that runs needs it: its output counts as reused, at a cost that nobody knows any more.
+                // Not there, but nothing that runs needs it: its output counts as reused, at a cost
+                // that nobody knows any more.
                 None if !wanted.contains(m) => Some(self.not_needed(m, key)),
                 None => None,
             };
@@ -188,7 +190,8 @@ impl Context<'_> {
         Ok(found)
     }
 
-    /// The stages whose outputs must be there: those that nothing comes after, and what a stage that runs is given.
+    /// The stages whose outputs must be there: those that nothing comes after, and what a stage
+    /// that runs is given.
     fn wanted(&self, outputs: &[Option<Output>]) -> StageSet {
         let stages = &self.pipeline.stages;
         let mut wanted = StageSet::all(stages.len());
@@ -206,7 +209,8 @@ impl Context<'_> {
         wanted
     }
 
-    /// Makes outputs again that were reported, that are gone since, and that a stage which has yet to run is given.
+    /// Makes outputs again that were reported, that are gone since, and that a stage which has yet
+    /// to run is given.
     fn make_again(
         &self,
         progress: &mut Progress,

@@ -1,5 +1,5 @@
-//! What the dispatcher enters into the log, and what it does when that is written: workers get their answers, trials
-//! begin, results are told.
+//! What the dispatcher enters into the log, and what it does when that is written: workers get
+//! their answers, trials begin, results are told.
 
 use std::sync::mpsc::Sender;
 
@@ -63,7 +63,8 @@ impl Dispatcher {
         self.enter(context, Box::new(move |_: &Study| Ok(vec![Record::from(event.clone())])), when)
     }
 
-    /// Enters what stages of a trial did. What ran of a trial that was withdrawn meanwhile is charged all the same.
+    /// Enters what stages of a trial did. What ran of a trial that was withdrawn meanwhile is
+    /// charged all the same.
     pub(super) fn report(
         &mut self,
         context: &Context<'_>,

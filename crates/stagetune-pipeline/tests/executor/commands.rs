@@ -85,7 +85,8 @@ pub fn nothing_of_ours_is_inherited(local: &Local, root: &Path) {
     }
     assert!(fds.lines().any(|line| line.ends_with(".log")) && fds.contains("/dev/null"), "{fds}");
     drop(held);
-    // The stage still runs. A process that another test is starting just now has a part in the lock for a moment.
+    // The stage still runs. A process that another test is starting just now has a part in the lock
+    // for a moment.
     let again = fs::File::open(&path).unwrap();
     until("the lock that the stage has no part in", || again.try_lock().is_ok());
     local.cancel(&one.token).unwrap();

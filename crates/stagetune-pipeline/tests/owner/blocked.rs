@@ -116,8 +116,8 @@ fn trials_end_while_a_proposal_is_computed(settled: Option<usize>) {
     assert_eq!((ended.ledger.observed, ended.ledger.trials.len()), (9, 9));
 }
 
-/// A log whose disk never answers before it is let go; or, if `appends` says so, one that cannot even be appended to
-/// when a trial is asked for.
+/// A log whose disk never answers before it is let go; or, if `appends` says so, one that cannot
+/// even be appended to when a trial is asked for.
 struct Slow {
     log: Memory,
     gate: Arc<Gate>,

@@ -1,4 +1,5 @@
-//! What a study knows, and the two steps that change it: a proposal becomes a trial, a trial gets its outcome.
+//! What a study knows, and the two steps that change it: a proposal becomes a trial, a trial gets
+//! its outcome.
 //!
 //! A live study and a replayed one take the same steps, so that they are in the same state by construction.
 
@@ -30,7 +31,8 @@ pub(super) struct State {
     open: BTreeMap<usize, Open>,
     /// The runs in the order told: what trials are charged after.
     told: RunHistory,
-    /// The same, and after them open trials in the order asked as if they had finished: what proposals are made after.
+    /// The same, and after them open trials in the order asked as if they had finished: what
+    /// proposals are made after.
     planned: RunHistory,
     costs: Costs,
     account: Account,
@@ -93,7 +95,8 @@ impl State {
         &self.told
     }
 
-    /// What a strategy would see after these trials and runs if there were no others; money and expected costs are those of now, and no forecast looks at them.
+    /// What a strategy would see after these trials and runs if there were no others; money and
+    /// expected costs are those of now, and no forecast looks at them.
     pub(super) fn told_view<'a>(&'a self, trials: &'a [Trial], history: &'a RunHistory) -> View<'a> {
         View { trials, history, ..self.view() }
     }
@@ -228,7 +231,8 @@ impl State {
 
     /// Takes the report of a stage of an open trial.
     ///
-    /// A stage may come to its end after somebody has ended its trial: it is charged, and its output is at hand.
+    /// A stage may come to its end after somebody has ended its trial: it is charged, and its
+    /// output is at hand.
     pub(super) fn report(&mut self, id: TrialId, stage: &str, report: StageReport) -> Result<(), StudyError> {
         let m = self.stage_index(id, stage)?;
         if let Some(point) = self.closed_point(id) {
@@ -289,7 +293,8 @@ impl State {
         Ok(charge(&self.space, &movement, &open.reports))
     }
 
-    /// Which stages count as run, how many have their outputs at hand, and how many of them are whole runs to learn costs from.
+    /// Which stages count as run, how many have their outputs at hand, and how many of them are
+    /// whole runs to learn costs from.
     fn reach(
         &self,
         id: TrialId,
@@ -385,7 +390,8 @@ impl State {
         if let Some(slot) = self.trials.get_mut(index) {
             *slot = ended;
         }
-        // A failure takes back outputs that had been counted on, and another order of ends changes what the last ones are.
+        // A failure takes back outputs that had been counted on, and another order of ends changes
+        // what the last ones are.
         self.planned.take_back(&self.space, &point, done);
         self.end_planned();
         Ok(())

@@ -1,7 +1,10 @@
-//! Every strategy proposes what it proposed when the logs beside this file were recorded, each proposal given the recorded history.
+//! Every strategy proposes what it proposed when the logs beside this file were recorded, each
+//! proposal given the recorded history.
 //!
-//! A log is neutral: steps of asking and telling in plain JSON, without the types of the engine. On the instruction set of the recording numbers agree bit for
-//! bit, on others to 1e-9. `RECORD=1 cargo test --test recorded` writes the logs anew; a change of a proposal is then in the diff, to be explained.
+//! A log is neutral: steps of asking and telling in plain JSON, without the types of the engine. On
+//! the instruction set of the recording numbers agree bit for bit, on others to 1e-9. `RECORD=1
+//! cargo test --test recorded` writes the logs anew; a change of a proposal is then in the diff, to
+//! be explained.
 
 // Clippy lets tests unwrap and panic but not the helpers beside them.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods)]

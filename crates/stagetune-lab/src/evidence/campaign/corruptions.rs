@@ -1,4 +1,5 @@
-//! Damage: a study that ended, or was killed, has one of its files damaged, and is continued and run once more.
+//! Damage: a study that ended, or was killed, has one of its files damaged, and is continued and
+//! run once more.
 
 use super::damage::{self, Damage, Target};
 use super::dice::Dice;
@@ -75,7 +76,8 @@ fn after(world: &mut World, target: Target, damage: &Damage, dice: &mut Dice) ->
     Ok(())
 }
 
-/// A damaged log is either good enough, which means that nothing told is missing, or it is said what is wrong.
+/// A damaged log is either good enough, which means that nothing told is missing, or it is said
+/// what is wrong.
 fn log_was_damaged(world: &mut World, told: &BTreeMap<u64, Value>, ran: &Ran) -> Result<()> {
     let words = ran.words().to_owned();
     if ended_well(ran) {

@@ -1,4 +1,5 @@
-//! Damage to the files of a study: bytes that flip, ends that are cut off, pages of zeros, files that go or come.
+//! Damage to the files of a study: bytes that flip, ends that are cut off, pages of zeros, files
+//! that go or come.
 
 use super::dice::Dice;
 use anyhow::Result;

@@ -1,4 +1,5 @@
-//! Kills: a study whose owner is killed again and again, at random instants and at random writes, until it comes to its end.
+//! Kills: a study whose owner is killed again and again, at random instants and at random writes,
+//! until it comes to its end.
 
 use super::dice::Dice;
 use super::owner;
@@ -118,8 +119,8 @@ pub fn finish(world: &mut World, last: &Ran) -> Result<()> {
     }
     world.verify()?;
     let again = world.executed_again();
-    // At each kill every stage that ran may have been at the very end of its run, and where writes fail their ends
-    // cannot be written down.
+    // At each kill every stage that ran may have been at the very end of its run, and where writes
+    // fail their ends cannot be written down.
     let at_once = world.sketch.workers * world.sketch.width();
     let allowed = (world.tally.kills + world.tally.failed_writes) * at_once;
     if again > allowed && world.sketch.limit.is_none() && !said.made_again {

@@ -1,5 +1,5 @@
-//! A campaign against the `stagetune` command: kills, damage, random pipelines and writes that fail, with an oracle that
-//! knows what every trial must come to.
+//! A campaign against the `stagetune` command: kills, damage, random pipelines and writes that
+//! fail, with an oracle that knows what every trial must come to.
 //!
 //! ```text
 //! kills         a study whose owner is killed, at random instants and random writes, until it ends      kills.rs
@@ -8,7 +8,8 @@
 //! corruptions   a file of the log or of the cache is damaged                                            corruptions.rs
 //! ```
 //!
-//! Every case follows from the seed and its number. Instants of kills do not: a finding may need some tries to come again.
+//! Every case follows from the seed and its number. Instants of kills do not: a finding may need
+//! some tries to come again.
 
 mod corruptions;
 mod damage;
@@ -72,11 +73,12 @@ pub struct Options {
     /// Where studies are made; memory is much faster than a disk.
     #[arg(long, default_value = "/dev/shm")]
     dir: PathBuf,
-    /// Seconds that a command may take: no command of a case takes a hundredth of the default on a quiet machine.
+    /// Seconds that a command may take: no command of a case takes a hundredth of the default on a
+    /// quiet machine.
     #[arg(long, default_value_t = 120)]
     longest: u64,
-    /// Seconds that processes may live on when their owner is gone: stages have two to end when they are asked to, and a
-    /// busy machine needs some more.
+    /// Seconds that processes may live on when their owner is gone: stages have two to end when
+    /// they are asked to, and a busy machine needs some more.
     #[arg(long, default_value_t = 20)]
     longest_survival: u64,
     /// The program to try; without it the one beside this program.

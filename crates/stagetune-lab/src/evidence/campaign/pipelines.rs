@@ -1,4 +1,5 @@
-//! Random pipelines: each is run to its end, stopped and continued now and then, and run once more over its cache.
+//! Random pipelines: each is run to its end, stopped and continued now and then, and run once more
+//! over its cache.
 
 use super::dice::Dice;
 use super::kills::{ended_well, finish, run_to_its_end};
@@ -28,7 +29,8 @@ pub fn run(place: &Place, dice: &mut Dice, case: u64) -> Result<(Tally, Vec<Find
         if ended_well(&ran) {
             break;
         }
-        // Before it listens to signals, one ends it like any other program; the look above is what matters then.
+        // Before it listens to signals, one ends it like any other program; the look above is what
+        // matters then.
         world.findings.retain(|finding| !finding.what.contains("ended with signal"));
         if ran.code.is_some_and(|code| code != 130) {
             world.found(Kind::Refused, format!("{signal}: {:?} {}", ran.code, ran.words()));

@@ -1,4 +1,5 @@
-//! What a campaign has done so far: a file with a line for each case, so that an interrupted one goes on where it was.
+//! What a campaign has done so far: a file with a line for each case, so that an interrupted one
+//! goes on where it was.
 
 use super::Part;
 use super::tally::{Finding, Tally};

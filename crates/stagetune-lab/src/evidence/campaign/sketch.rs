@@ -4,8 +4,8 @@
 //! v = salt;  v ← (31 v + v of each stage that it reads) mod M;  v ← (37 v + each number of each parameter) mod M
 //! ```
 //!
-//! A stage is a shell script that needs no process but itself. It writes its `v` into a file, which the stages after it
-//! read, and into `result.json`. By its `v` it may fail, or hang until its time is over.
+//! A stage is a shell script that needs no process but itself. It writes its `v` into a file, which
+//! the stages after it read, and into `result.json`. By its `v` it may fail, or hang until its time is over.
 
 use super::dice::Dice;
 use serde_json::Value;
@@ -170,7 +170,8 @@ impl Sketch {
         }
     }
 
-    /// The pipeline file of a study of this name; `mark` is a number that tells its processes from all others.
+    /// The pipeline file of a study of this name; `mark` is a number that tells its processes from
+    /// all others.
     pub fn file(&self, name: &str, mark: &str) -> String {
         let last = self.stages.last().map_or("", |stage| stage.name.as_str());
         let cost = self.cost_budget.map(|cost| format!(", cost = {cost}")).unwrap_or_default();
@@ -194,7 +195,8 @@ impl Sketch {
         params.map(|param| param.kind.count()).try_fold(1_u64, |all, count| all.checked_mul(count?))
     }
 
-    /// Whether the same trials come out however long stages take: one stage runs at a time, and no cost is measured.
+    /// Whether the same trials come out however long stages take: one stage runs at a time, and no
+    /// cost is measured.
     pub fn is_determined(&self) -> bool {
         let reads = |(i, stage): (usize, &Stage)| i == 0 || stage.reads.contains(&(i - 1));
         let is_chain = self.stages.iter().enumerate().all(reads);

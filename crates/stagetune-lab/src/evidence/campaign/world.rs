@@ -1,4 +1,5 @@
-//! A study in a directory of its own: commands with a bounded wait, and a look at everything that must hold after each.
+//! A study in a directory of its own: commands with a bounded wait, and a look at everything that
+//! must hold after each.
 
 use super::oracle::{self, Said};
 use super::sketch::Sketch;
@@ -243,7 +244,8 @@ impl World {
         std::mem::take(&mut self.shown)
     }
 
-    /// Another pipeline file takes the place of the first: of what was shown before nothing is known any more.
+    /// Another pipeline file takes the place of the first: of what was shown before nothing is
+    /// known any more.
     pub fn begin_another(&mut self, file: &str) -> Result<()> {
         fs::write(self.root().join("pipeline.toml"), file)?;
         self.forget();
@@ -311,7 +313,8 @@ impl World {
         }
     }
 
-    /// Those that work in the directory, have its name in their environment, or the mark in their command line.
+    /// Those that work in the directory, have its name in their environment, or the mark in their
+    /// command line.
     fn processes(&self) -> Vec<String> {
         let (dir, name, mark) = (self.dir(), self.name.clone().into_bytes(), self.mark().into_bytes());
         let found = fs::read_dir("/proc").into_iter().flatten().flatten();

@@ -1,7 +1,7 @@
 //! Every write of a study fails in turn: it and all after it, or it alone.
 //!
-//! A case is one eighth of the writes of one pipeline and one way of failing: numbers r + 1, r + 9, r + 17, … until a
-//! number is larger than that of the last write.
+//! A case is one eighth of the writes of one pipeline and one way of failing: numbers r + 1, r + 9,
+//! r + 17, … until a number is larger than that of the last write.
 
 use super::dice::Dice;
 use super::kills::{finish, run_to_its_end};

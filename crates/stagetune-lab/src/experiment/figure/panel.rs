@@ -93,7 +93,8 @@ impl Panel<'_> {
     }
 }
 
-/// A path through points, to a tenth of a pixel: steps from each to the next, and one for several on a straight line, in half the space of places.
+/// A path through points, to a tenth of a pixel: steps from each to the next, and one for several
+/// on a straight line, in half the space of places.
 fn trace(points: impl Iterator<Item = (f64, f64)>) -> String {
     let tenths = |x: f64| (10.0 * x).round() as i64;
     let mut points = points.map(|(x, y)| (tenths(x), tenths(y)));

@@ -201,7 +201,8 @@ fn of_a_directory_that_was_copied_only_one_that_was_copied_at_rest_is_held_to_it
     }
 }
 
-/// Where a record that a damaged byte may belong to begins, at the earliest; all are kept where there is none.
+/// Where a record that a damaged byte may belong to begins, at the earliest; all are kept where
+/// there is none.
 fn first_hit(files: &[(PathBuf, Vec<u8>)], file: usize, offset: usize, bodies: &[(String, String)]) -> usize {
     let bytes = &files[file].1;
     let begin = offset.saturating_sub(9000);

@@ -8,7 +8,8 @@
 //!
 //! History of the format (`user_version`):
 //! - 1: tables `study`, `event`, `summary`; never released.
-//! - 2: column `sum` of `event`, the chain of checksums; no table `summary`: what records come to is folded from them.
+//! - 2: column `sum` of `event`, the chain of checksums; no table `summary`: what records come to
+//!   is folded from them.
 
 mod carve;
 mod create;
@@ -169,8 +170,8 @@ impl Drop for Sqlite {
     }
 }
 
-/// The last connection that is closed moves the write-ahead log into the file, but not where either is damaged: then
-/// `repair` finds both as they are.
+/// The last connection that is closed moves the write-ahead log into the file, but not where either
+/// is damaged: then `repair` finds both as they are.
 fn leave_files(connection: &Connection, is_damaged: &AtomicBool) {
     if is_damaged.load(Ordering::SeqCst) {
         let _ = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);

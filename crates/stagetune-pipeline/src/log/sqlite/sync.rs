@@ -1,11 +1,12 @@
-//! The syncer of a journal: waits for the disk, and moves the write-ahead log into the file, beside the appends.
+//! The syncer of a journal: waits for the disk, and moves the write-ahead log into the file, beside
+//! the appends.
 //!
-//! Commits of the journal hand their pages to the system. One `fsync` of the write-ahead log makes all of them
-//! survive a power cut. Those that a checkpoint has moved into the file meanwhile are safe as well: SQLite syncs
-//! the log before it moves anything, and the file before the log begins anew.
+//! Commits of the journal hand their pages to the system. One `fsync` of the write-ahead log makes
+//! all of them survive a power cut. Those that a checkpoint has moved into the file meanwhile are
+//! safe as well: SQLite syncs the log before it moves anything, and the file before the log begins anew.
 //!
-//! What is on the disk then is written into the study's witness, ten times a second at most: written at every sync, it
-//! made stages that are reused take three times as long.
+//! What is on the disk then is written into the study's witness, ten times a second at most:
+//! written at every sync, it made stages that are reused take three times as long.
 
 use std::fs::{self, File};
 use std::io;
@@ -26,8 +27,9 @@ use crate::log::witness::Witness;
 use crate::log::{LogError, Syncer};
 use crate::sqlite_file::with_ending;
 
-/// After so many syncs what the write-ahead log holds is moved into the file. A trial of three stages appends some
-/// twenty pages and is synced once, so this is near the 1,000 pages after which SQLite does so by itself.
+/// After so many syncs what the write-ahead log holds is moved into the file. A trial of three
+/// stages appends some twenty pages and is synced once, so this is near the 1,000 pages after which
+/// SQLite does so by itself.
 const SYNCS: u32 = 50;
 
 /// The shortest time between two versions of the witness.
@@ -48,8 +50,8 @@ pub struct WalSyncer {
     /// The length of the write-ahead log when it was looked at last; while it is in use it only grows.
     longest: u64,
     is_damaged: Arc<AtomicBool>,
-    /// The last sync failed. The system may then take pages for written that are not, so that another sync says
-    /// nothing; a checkpoint writes them once more.
+    /// The last sync failed. The system may then take pages for written that are not, so that
+    /// another sync says nothing; a checkpoint writes them once more.
     failed: bool,
     study: Study,
     /// What the witness is still to say.

@@ -1,7 +1,8 @@
 //! The write-ahead log as a file: whether what was written into it is still there.
 //!
-//! SQLite remembers in shared memory how many frames the log has, and does not look at them again. Where somebody cuts
-//! the file, it goes on behind the gap, and a checkpoint would move the gap into the journal.
+//! SQLite remembers in shared memory how many frames the log has, and does not look at them again.
+//! Where somebody cuts the file, it goes on behind the gap, and a checkpoint would move the gap
+//! into the journal.
 //!
 //! ```text
 //! header, 32 bytes   magic · format · page size · checkpoint · salt 1 · salt 2 · checksum

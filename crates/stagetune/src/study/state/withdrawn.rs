@@ -1,4 +1,5 @@
-//! Trials that are withdrawn, as if they had never been: what ran stays charged and at hand, and nothing is learned.
+//! Trials that are withdrawn, as if they had never been: what ran stays charged and at hand, and
+//! nothing is learned.
 
 use super::super::account::Charge;
 use super::super::costs::Costs;
@@ -47,7 +48,8 @@ impl State {
         Ok(())
     }
 
-    /// Withdraws a trial that had ended: nothing that it told counts any more. What it cost and what is at hand stays.
+    /// Withdraws a trial that had ended: nothing that it told counts any more. What it cost and
+    /// what is at hand stays.
     pub(in crate::study) fn withdraw_ended(&mut self, id: TrialId, reason: &str) -> Result<(), StudyError> {
         let index = usize::try_from(id.index()).unwrap_or(usize::MAX);
         let asked = self.trials.len();
