@@ -83,7 +83,8 @@ const ITEMS: &[Item] = &[
     },
     Item {
         name: "maximiser",
-        about: "the default acquisition maximiser reaches 99% of a brute-force search in 95% of random problems",
+        about: "the default acquisition maximiser reaches 99% of a brute-force search in 95% of \
+            random problems",
         how: How::Lab("engine"),
     },
     Item {
@@ -103,7 +104,8 @@ const ITEMS: &[Item] = &[
     },
     Item {
         name: "laziness",
-        about: "LaMBO moves the first module in at most half of the iterations at depth 1, one of eight at depth 4",
+        about: "LaMBO moves the first module in at most half of the iterations at depth 1, one of \
+            eight at depth 4",
         how: How::Lab("lambo"),
     },
     Item {
@@ -128,7 +130,8 @@ const ITEMS: &[Item] = &[
     },
     Item {
         name: "overhead",
-        about: "stagetune adds under 1 ms to a reused stage and under 5 ms to an executed one, beyond the bare process",
+        about: "stagetune adds under 1 ms to a reused stage and under 5 ms to an executed one, \
+            beyond the bare process",
         how: How::Command("pipeline"),
     },
     Item {
@@ -143,12 +146,14 @@ const ITEMS: &[Item] = &[
     },
     Item {
         name: "campaign",
-        about: "10,000 kills, 2,000 damages, 1,000 random pipelines, every write failing: nothing lost, nothing wrong (an hour)",
+        about: "10,000 kills, 2,000 damages, 1,000 random pipelines, every write failing: nothing \
+            lost, nothing wrong (an hour)",
         how: How::Command("pipeline"),
     },
     Item {
         name: "panels",
-        about: "the paper's panels A to F and S, 100 runs a curve (hours); runs that are there are not made again",
+        about: "the paper's panels A to F and S, 100 runs a curve (hours); runs that are there are \
+            not made again",
         how: How::Panels("plan.toml"),
     },
     Item {
@@ -163,14 +168,18 @@ const ITEMS: &[Item] = &[
     },
     Item {
         name: "panels-tables",
-        about: "panels G and H over the tables of the neuroimaging pipeline, with the paper's costs and with measured ones",
+        about: "panels G and H over the tables of the neuroimaging pipeline, with the paper's costs \
+            and with measured ones",
         how: How::Cargo(
-            "run --release -p stagetune-lab -- run experiments/panel-g/plan.toml experiments/panel-g/measured/plan.toml experiments/panel-h/plan.toml experiments/panel-h/measured/plan.toml",
+            "run --release -p stagetune-lab -- run experiments/panel-g/plan.toml \
+                experiments/panel-g/measured/plan.toml experiments/panel-h/plan.toml \
+                experiments/panel-h/measured/plan.toml",
         ),
     },
     Item {
         name: "auto",
-        about: "the tournament of the default strategy on all that it was not tuned on, as the plans have it (a day)",
+        about: "the tournament of the default strategy on all that it was not tuned on, as the \
+            plans have it (a day)",
         how: How::Tournament("report-"),
     },
     Item {

@@ -31,9 +31,8 @@ enum Chore {
     Test(test::Options),
     /// The book of `docs/`: built into `target/book` with mdbook, which is installed if it is
     /// missing, and every link checked.
-    #[command(
-        after_help = "Examples:\n  cargo xtask book\n  cargo xtask book --write    after a change of the command line or of a strategy's options"
-    )]
+    #[command(after_help = "Examples:\n  cargo xtask book\n  cargo xtask book --write    after a change \
+            of the command line or of a strategy's options")]
     Book(book::Options),
     /// Licences, duplicates, sources and known faults of everything in the tree, by cargo-deny,
     /// which is installed if it is missing.
@@ -43,26 +42,23 @@ enum Chore {
     #[command(after_help = "Example:\n  cargo xtask tidy")]
     Tidy,
     /// Slow evidence by name; without a name, what there is.
-    #[command(
-        after_help = "Examples:\n  cargo xtask evidence\n  cargo xtask evidence peers\n  cargo xtask evidence all"
-    )]
+    #[command(after_help = "Examples:\n  cargo xtask evidence\n  cargo xtask evidence peers\n  cargo \
+            xtask evidence all")]
     Evidence(evidence::Options),
     /// Give every reader of files, journals, results and conditions hostile input for a while.
-    #[command(
-        after_help = "Examples:\n  cargo xtask fuzz\n  cargo xtask fuzz pipeline_file --seconds 600\n  cargo xtask fuzz --count 100000000"
-    )]
+    #[command(after_help = "Examples:\n  cargo xtask fuzz\n  cargo xtask fuzz pipeline_file --seconds \
+            600\n  cargo xtask fuzz --count 100000000")]
     Fuzz(fuzz::Options),
     /// Time one suggestion against BoTorch and Optuna, or let them and SMAC3 play for the figures
     /// (needs python3, pip and the network once).
-    #[command(
-        after_help = "Examples:\n  cargo xtask peers\n  cargo xtask peers --n 50 --objective smooth --repeats 3\n  cargo xtask peers --json > peers.json\n  cargo xtask peers play\n  cargo xtask peers play experiments/panel-a/plan.toml --peers botorch-logei --sims 30"
-    )]
+    #[command(after_help = "Examples:\n  cargo xtask peers\n  cargo xtask peers --n 50 --objective smooth \
+            --repeats 3\n  cargo xtask peers --json > peers.json\n  cargo xtask peers play\n  cargo \
+            xtask peers play experiments/panel-a/plan.toml --peers botorch-logei --sims 30")]
     Peers(peers::Options),
     /// Build the imaging example, tune its pipeline and write its report; or measure its stages, or
     /// compute its tables.
-    #[command(
-        after_help = "Examples:\n  cargo xtask microct\n  cargo xtask microct measure --date 2026-11-16\n  cargo xtask microct tables --date 2026-11-16"
-    )]
+    #[command(after_help = "Examples:\n  cargo xtask microct\n  cargo xtask microct measure --date \
+            2026-11-16\n  cargo xtask microct tables --date 2026-11-16")]
     Microct(microct::Options),
     /// Build stagetune and the quickstart example, tune the example's pipeline and write its report.
     #[command(after_help = "Example:\n  cargo xtask quickstart")]

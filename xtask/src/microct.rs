@@ -79,7 +79,8 @@ fn commands(target: &Path, task: Task, date: &str) -> Vec<Command> {
                 let mut table = program(
                     "microct",
                     &format!(
-                        "table --stages {stages} --data {DATA} --seconds {SECONDS} --out experiments/tables/microct-{stages} --date {date} --rows"
+                        "table --stages {stages} --data {DATA} --seconds {SECONDS} --out \
+                            experiments/tables/microct-{stages} --date {date} --rows"
                     ),
                 );
                 table.arg(target.join(format!("microct/rows-{stages}")));

@@ -38,7 +38,8 @@ impl Tool {
         install.env("CARGO_PROFILE_DEV_DEBUG", "false").env_remove("CARGO_TARGET_DIR");
         step::run(&mut install).with_context(|| {
             format!(
-                "{name} cannot be had, so nothing was checked: install it, or, where there is no network, {without}"
+                "{name} cannot be had, so nothing was checked: install it, or, where there is no \
+                    network, {without}"
             )
         })?;
         Ok(own)

@@ -59,7 +59,8 @@ pub const TABLE: &str = "Exit codes:
     7  the journal is damaged, lacks records that it had, or is of a newer release
     8  there is no such study yet
     9  `cache verify` found damaged entries
-   10  the world stayed at fault for longer than `patience`; once it is mended, the same command continues the study
+   10  the world stayed at fault for longer than `patience`; once it is mended, the same command \
+   continues the study
   130  stopped by Ctrl-C or a signal; the same command continues the study";
 
 impl Code {

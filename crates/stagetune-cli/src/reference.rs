@@ -113,7 +113,8 @@ fn unindented(text: &str) -> String {
 
 fn command_line() -> String {
     let mut page = format!(
-        "# The command line\n\n{BY_CODE}\n\nEvery command, as its `--help` has it. A pipeline file is `pipeline.toml` unless you name another.\n"
+        "# The command line\n\n{BY_CODE}\n\nEvery command, as its `--help` has it. A pipeline file \
+            is `pipeline.toml` unless you name another.\n"
     );
     let mut command = Cli::command();
     command.build();
@@ -123,8 +124,10 @@ fn command_line() -> String {
 
 fn strategies() -> String {
     let mut page = format!(
-        "# Strategies and their options\n\n{BY_CODE}\n\nA strategy is chosen by `strategy = \"NAME\"` in `[study]`; without it, `auto` is. Its options stand in `[study.options]`, \
-         a dot in a name opens a table. An option that is not given has its default. [Strategies](../concepts/strategies.md) says which to take.\n"
+        "# Strategies and their options\n\n{BY_CODE}\n\nA strategy is chosen by `strategy \
+            = \"NAME\"` in `[study]`; without it, `auto` is. Its options stand in `[study.options]`, \
+         a dot in a name opens a table. An option that is not given has its default. \
+         [Strategies](../concepts/strategies.md) says which to take.\n"
     );
     for one in NAMES.iter().filter_map(|name| describe(name).ok()) {
         let _ = writeln!(page, "\n## {}\n\n{}\n", one.name, sentence(&capital(one.about)));

@@ -149,26 +149,34 @@ enum Command {
 const RUN_HELP: &str = "\
 A plan is a TOML file:
   title = \"Panel A\"             of the figure
-  problem = \"hartmann6\"         a function and its dimension; ackley8@7 is shifted by seed 7, gp4@7 is draw 7 of a Gaussian process
-  table = \"../tables/microct-2\"  instead of a problem: a folder with table.json and f1.u16 or f1.u16.zst, beside this file; its modules and seconds are
+  problem = \"hartmann6\"         a function and its dimension; ackley8@7 is shifted by seed 7, \
+  gp4@7 is draw 7 of a Gaussian process
+  table = \"../tables/microct-2\"  instead of a problem: a folder with table.json and f1.u16 or \
+  f1.u16.zst, beside this file; its modules and seconds are
                                 the default of split and costs, and noise is 0 unless given
   split = [3, 3]                variables of each module
   costs = [10, 1]               what each module costs
-  cost_spread = 0.5             if there: costs are measured, not given, and vary by so much in their logarithm
-  choices = [3, 0, 0, 0, 0, 4]  if there: variables that are so many choices without an order; 0 leaves a number
+  cost_spread = 0.5             if there: costs are measured, not given, and vary by so much in \
+  their logarithm
+  choices = [3, 0, 0, 0, 0, 4]  if there: variables that are so many choices without an order; 0 \
+  leaves a number
   steps = 25                    if there: the metric moves in so many steps
   noise = 0.01                  standard deviation on values in [0, 1]; default 0.01
   cost_model = \"previous\"       outputs at hand: of the trial before (default), or of all trials (\"cache\")
   budget = 60                   what a run may spend, in full runs of the pipeline, starting points included
-  trials = 200                  if there: a run also ends after so many trials; without a budget strategies are told of these alone
-  until = 0.05                  if there: a run is over at this regret, and only summary.json is written, for costs to be compared
-  start = { uniform = 15 }      or { sobol = 15 } or { nested = { points = 15, every = 3 } }; default uniform = 15
+  trials = 200                  if there: a run also ends after so many trials; without a budget \
+  strategies are told of these alone
+  until = 0.05                  if there: a run is over at this regret, and only summary.json is \
+  written, for costs to be compared
+  start = { uniform = 15 }      or { sobol = 15 } or { nested = { points = 15, every = 3 } }; \
+  default uniform = 15
   lambda = 0.1                  weight of cost in the movement regret; default 0.1
   movement = true               if there: the figure also shows the movement regret
   sims = 100                    runs per strategy; default 100
   seed = 1                      of everything random; default 1
   strategies = [\"random\", \"gp-ucb\", \"lambo\"]
-  [[variant]]                   strategies with another start, as lambo-nested and so on; start = \"own\" is what a strategy does by itself
+  [[variant]]                   strategies with another start, as lambo-nested and so on; start \
+  = \"own\" is what a strategy does by itself
   suffix = \"nested\"
   start = { nested = { points = 15, every = 3 } }
   strategies = [\"lambo\"]
@@ -179,22 +187,30 @@ A plan is a TOML file:
   title = \"The same start for all\"
   show = [\"gp-ucb\", \"lambo\"]
 
-Strategies are those of the engine, and for the paper's versions of its baselines gp-ei-paper, mes-paper, eipu-paper, carbo-paper, ca-mobo-paper;
-gp-ucb-modern is gp-ucb with today's model and the root of β; eipu-prefix-careful refits at every trial and searches as hard as gp-ei;
-gp-ei-matern, gp-ei-se and gp-ei-paper-ard are gp-ei with other kernels; lambo-lcb, lambo-ei, lambo-rescaled, lambo-one-anchor,
+Strategies are those of the engine, and for the paper's versions of its baselines gp-ei-paper, \
+mes-paper, eipu-paper, carbo-paper, ca-mobo-paper;
+gp-ucb-modern is gp-ucb with today's model and the root of β; eipu-prefix-careful refits at every \
+trial and searches as hard as gp-ei;
+gp-ei-matern, gp-ei-se and gp-ei-paper-ard are gp-ei with other kernels; lambo-lcb, lambo-ei, \
+lambo-rescaled, lambo-one-anchor,
 lambo-abandon and lambo-small-start are lambo with one ingredient put back or exchanged.
 
-Run k of every strategy has the same starting points and the same noise. A run ends with the trial that brings its cost to the budget.
+Run k of every strategy has the same starting points and the same noise. A run ends with the trial \
+that brings its cost to the budget.
 
-A file may hold several plans, each a [[plan]] with a name = \"…\"; the results of each go into a folder of its name.
+A file may hold several plans, each a [[plan]] with a name = \"…\"; the results of each go into a \
+folder of its name.
 
 Written into the plan's folder or --out:
-  runs.jsonl.zst  a line for each run, compressed: what every other command reads; with --part one of several parts, and all other files go
+  runs.jsonl.zst  a line for each run, compressed: what every other command reads; with --part one \
+  of several parts, and all other files go
                   into a folder of the part's name
-  curves.csv    cost, value, regret and movement regret of every trial; the same for any number of threads but for ask_seconds
+  curves.csv    cost, value, regret and movement regret of every trial; the same for any number of \
+  threads but for ask_seconds
   steps.csv     the rows of curves.csv at which the best value improved, and the last of each run
   points.csv    every point that was tried, and the value that was seen
-  summary.json  cost to regrets of 0.10, 0.05 and 0.02, final regret and more, with 95% intervals; over a table also the hours to a score
+  summary.json  cost to regrets of 0.10, 0.05 and 0.02, final regret and more, with 95% intervals; \
+  over a table also the hours to a score
                 within 5% of the best, with and without the starting points
   figure.svg, figure.png
   runs/         a file for each finished run, with all its events; runs that are there are not made again
@@ -206,7 +222,8 @@ Examples:
   stagetune-lab run experiments/panel-a/plan.toml --sims 3 --strategies gp-ucb,lambo --out target/panel-a";
 
 const COMPARE_HELP: &str = "\
-Differences are B minus A; all measures are better when smaller. Runs of the same number are paired where both sides have the same
+Differences are B minus A; all measures are better when smaller. Runs of the same number are paired \
+where both sides have the same
 problem, rules and seed. The interval is a 95% bootstrap interval of the mean difference.
 
 Examples:
@@ -215,9 +232,12 @@ Examples:
   stagetune-lab compare before.json after.json --json | jq '.rows[] | select(.verdict == \"worse\")'";
 
 const TOURNAMENT_HELP: &str = "\
-Average rank: by final regret, run by run, 1 the best. Cost ratio: geometric mean of what reaching regrets of 0.10, 0.05 and 0.02 cost,
-over what it cost the baseline in the same run; a regret that is not reached counts as the budget. Intervals resample runs, not problems.
-Strategies that an experiment lacks are left out, and said so. Experiments on one problem with one seed share their resamples; the same experiment twice is refused.
+Average rank: by final regret, run by run, 1 the best. Cost ratio: geometric mean of what reaching \
+regrets of 0.10, 0.05 and 0.02 cost,
+over what it cost the baseline in the same run; a regret that is not reached counts as the budget. \
+Intervals resample runs, not problems.
+Strategies that an experiment lacks are left out, and said so. Experiments on one problem with one \
+seed share their resamples; the same experiment twice is refused.
 
 Exit code: 0 done, 1 with --halves if the halves contradict each other, 2 something failed.
 
@@ -227,29 +247,37 @@ Examples:
   stagetune-lab tournament experiments/panel-a --halves";
 
 const BEST_OF_HELP: &str = "\
-Costs are geometric means over runs in full runs of the pipeline, starting points included, to a regret of 0.05, on tables to a score within 5% of the best;
-a run that does not get there counts as the budget. The best rival is chosen afterwards on every problem, by its cost there. Rivals with fewer than five
+Costs are geometric means over runs in full runs of the pipeline, starting points included, to a \
+regret of 0.05, on tables to a score within 5% of the best;
+a run that does not get there counts as the budget. The best rival is chosen afterwards on every \
+problem, by its cost there. Rivals with fewer than five
 runs in common are left out.
 
 Example:
-  stagetune-lab best-of $(stagetune-lab parts experiments/auto/report-* --only auto,rivals) experiments/panel-? --rivals gp-ei,eipu,random";
+  stagetune-lab best-of $(stagetune-lab parts experiments/auto/report-* --only auto,rivals) \
+  experiments/panel-? --rivals gp-ei,eipu,random";
 
 const TABLE_HELP: &str = "\
-Costs are medians over runs in full runs of the pipeline, starting points included; a run that does not get there counts as the budget, and the
-share that does stands in brackets. Regret: mean at the end of the budget, with its 95% bootstrap interval. Over a table also the median hours
-to a score within 5% of the best, minutes where the budget is less than two hours, with their interval, starting points counted and not.
+Costs are medians over runs in full runs of the pipeline, starting points included; a run that does \
+not get there counts as the budget, and the
+share that does stands in brackets. Regret: mean at the end of the budget, with its 95% bootstrap \
+interval. Over a table also the median hours
+to a score within 5% of the best, minutes where the budget is less than two hours, with their \
+interval, starting points counted and not.
 
 Examples:
   stagetune-lab table experiments/panel-a
   stagetune-lab table experiments/panel-?/ --strategies gp-ei,lambo,lambo-nested";
 
 const PARTS_HELP: &str = "\
-A folder with the runs of several occasions under one plan has one runs.jsonl.zst with a part for each, written with `run --part`.
+A folder with the runs of several occasions under one plan has one runs.jsonl.zst with a part for \
+each, written with `run --part`.
 A part is named like a folder in it, which need not be there: experiments/auto/report-gp4-1/rivals.
 
 Examples:
   stagetune-lab parts experiments/auto/report-gp4-1
-  stagetune-lab best-of $(stagetune-lab parts experiments/auto/report-cache-* --only auto,rivals) --rivals gp-ei,eipu";
+  stagetune-lab best-of $(stagetune-lab parts experiments/auto/report-cache-* --only auto,rivals) \
+  --rivals gp-ei,eipu";
 
 const UNPACK_HELP: &str = "\
 steps.csv is left out where runs ended at a regret (`until`), whose curves were not kept.
@@ -267,13 +295,16 @@ Example:
   stagetune-lab tournament target/switching/*/";
 
 const PEERS_HELP: &str = "\
-Every game starts with the points that run k of a plan gives to all, and sees the same noise. Games that are there are not played again.
-A peer sees points of the unit cube and values, neither modules nor costs. A player reads one line of JSON per turn, the trials that are
+Every game starts with the points that run k of a plan gives to all, and sees the same noise. Games \
+that are there are not played again.
+A peer sees points of the unit cube and values, neither modules nor costs. A player reads one line \
+of JSON per turn, the trials that are
 new to it, {\"x\": [[..]], \"y\": [..]}, and answers {\"x\": [..], \"seconds\": 0.4}.
 
 Examples:
   cargo xtask peers play
-  stagetune-lab peers experiments/panel-a/plan.toml --peers optuna-tpe --sims 3 --out target/games --player python3 xtask/peers/player.py";
+  stagetune-lab peers experiments/panel-a/plan.toml --peers optuna-tpe --sims 3 --out target/games \
+  --player python3 xtask/peers/player.py";
 
 const REFERENCE_HELP: &str = "\
 What is measured:
@@ -290,15 +321,20 @@ Examples:
   stagetune-lab reference DIR --json | jq '.files[] | select(.ok | not)'";
 
 const SUGGEST_HELP: &str = "\
-Reads JSON: x, rows in the unit cube; y, the value of each, to be minimised; and perhaps seed (0), threads (1), repeats (1).
-Prints JSON: x, the point with the largest log expected improvement; seconds, fit_seconds and maximise_seconds of each
-repeat, from the raw arrays; peak_rss_mb; hyper, the fitted hyper-parameters in units of the standardised values.
+Reads JSON: x, rows in the unit cube; y, the value of each, to be minimised; and perhaps seed (0), \
+threads (1), repeats (1).
+Prints JSON: x, the point with the largest log expected improvement; seconds, fit_seconds and \
+maximise_seconds of each
+repeat, from the raw arrays; peak_rss_mb; hyper, the fitted hyper-parameters in units of the \
+standardised values.
 
 Example:
-  echo '{\"x\": [[0.1], [0.5], [0.9]], \"y\": [1.0, 0.2, 0.7], \"seed\": 1, \"threads\": 2, \"repeats\": 5}' | stagetune-lab suggest";
+  echo '{\"x\": [[0.1], [0.5], [0.9]], \"y\": [1.0, 0.2, 0.7], \"seed\": 1, \"threads\": \
+  2, \"repeats\": 5}' | stagetune-lab suggest";
 
 const EVIDENCE_HELP: &str = "\
-Exit code: 0 the claim holds, 1 it does not, 2 the run failed. Timings mean something in an optimised build on a quiet machine only.
+Exit code: 0 the claim holds, 1 it does not, 2 the run failed. Timings mean something in an \
+optimised build on a quiet machine only.
 
 Examples:
   stagetune-lab evidence maximiser --out experiments/engine/maximiser.json

@@ -304,10 +304,12 @@ fn gone(done: io::Result<()>) -> io::Result<()> {
 pub(crate) fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "; free some space (`stagetune cache gc` shows what the cache holds) and run the same command again: nothing told is lost"
+            "; free some space (`stagetune cache gc` shows what the cache holds) and run the same \
+                command again: nothing told is lost"
         }
         io::ErrorKind::FileTooLarge => {
-            "; raise the limit on file sizes (`ulimit -f`) and run the same command again: nothing told is lost"
+            "; raise the limit on file sizes (`ulimit -f`) and run the same command again: nothing \
+                told is lost"
         }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             "; make the study's directory writable for you and run the same command again"

@@ -35,12 +35,14 @@ pub fn check(sources: &[Source]) -> Vec<String> {
     }
     if median_sentence > MOST_IN_MEDIAN {
         findings.push(format!(
-            "{README}:1: half of the sentences have {median_sentence} words or more, wanted are {MOST_IN_MEDIAN}: cut them"
+            "{README}:1: half of the sentences have {median_sentence} words or more, wanted are \
+                {MOST_IN_MEDIAN}: cut them"
         ));
     }
     if numbers > MOST_NUMBERS {
         findings.push(format!(
-            "{README}:1: {numbers:.1} numbers in a hundred words, more than {MOST_NUMBERS}: move them into the book"
+            "{README}:1: {numbers:.1} numbers in a hundred words, more than {MOST_NUMBERS}: move \
+                them into the book"
         ));
     }
     findings
@@ -51,7 +53,8 @@ pub fn described(sources: &[Source]) -> String {
     let text = sources.iter().find(|source| source.path == README).map_or("", |source| &source.text);
     let Measure { words, median_sentence, numbers } = measure(text);
     format!(
-        "{README} has {words} words, a median sentence of {median_sentence}, {numbers:.1} numbers in a hundred words"
+        "{README} has {words} words, a median sentence of {median_sentence}, {numbers:.1} numbers \
+            in a hundred words"
     )
 }
 
@@ -110,7 +113,8 @@ mod tests {
 
     #[test]
     fn words_sentences_and_numbers_are_counted_outside_tables_and_code() {
-        let text = "# One title\n\nTwo words. Three words `x1` 7!\n\n```\n1 2 3\n```\n\n| 8 |\n| --- |\n| 9 |\n\n- an item of five words\n";
+        let text = "# One title\n\nTwo words. Three words `x1` 7!\n\n```\n1 2 3\n```\n\n| 8 |\n| \
+            --- |\n| 9 |\n\n- an item of five words\n";
         let Measure { median_sentence, numbers, .. } = measure(text);
         // Sentences of 2, 2, 4 and 5 words; one number among 13 words.
         assert_eq!(median_sentence, 4);

@@ -178,7 +178,8 @@ fn forecast(ahead: &Result<Outlook, String>, unit: CostUnit, finished: bool) -> 
                 None => format!("next {} full runs", digits(*horizon_full_runs, 3)),
             };
             format!(
-                "ahead    {}{horizon}: expected gain {} (the model believes in {} now); the best next trial gains {} for {}",
+                "ahead    {}{horizon}: expected gain {} (the model believes in {} now); the best \
+                    next trial gains {} for {}",
                 if finished { "if you went on, " } else { "" },
                 digits(forecast.expected_gain, 3),
                 number(forecast.incumbent),

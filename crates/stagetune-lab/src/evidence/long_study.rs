@@ -69,11 +69,13 @@ pub fn run(options: &Options, seed: u64) -> Result<Finding> {
 fn pipeline(trials: usize, seed: u64) -> String {
     let stages = ["denoise", "train", "score"].map(|stage| {
         format!(
-            "[[stage]]\nname = \"{stage}\"\nrun = [\"true\", \"{{out}}\", \"{{{stage}_x}}\", \"{{{stage}_n}}\"]\n[stage.params]\n{stage}_x = {{ float = [0, 1] }}\n{stage}_n = {{ int = [1, 3] }}\n"
+            "[[stage]]\nname = \"{stage}\"\nrun = \
+                [\"true\", \"{{out}}\", \"{{{stage}_x}}\", \"{{{stage}_n}}\"]\n[stage.params]\n{stage}_x = {{ float = [0, 1] }}\n{stage}_n = {{ int = [1, 3] }}\n"
         )
     });
     format!(
-        "[study]\nname = \"long\"\nmetric = \"f\"\ndirection = \"minimize\"\nstrategy = \"random\"\nseed = {seed}\nbudget = {{ trials = {trials} }}\n{}",
+        "[study]\nname = \"long\"\nmetric = \"f\"\ndirection = \"minimize\"\nstrategy \
+            = \"random\"\nseed = {seed}\nbudget = {{ trials = {trials} }}\n{}",
         stages.concat()
     )
 }

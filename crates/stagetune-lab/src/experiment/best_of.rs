@@ -126,7 +126,8 @@ pub fn best_of(summaries: &[Summary], strategy: &str, rivals: &[String]) -> Resu
     let problems: Vec<Beside> = beside.into_iter().filter_map(cheapest).collect();
     ensure!(
         !problems.is_empty(),
-        "no experiment has `{strategy}` and one of the rivals with {FEWEST} runs in common; `stagetune-lab table` lists what there is"
+        "no experiment has `{strategy}` and one of the rivals with {FEWEST} runs in common; \
+            `stagetune-lab table` lists what there is"
     );
     let everything: Vec<&Beside> = problems.iter().collect();
     let worse = problems.iter().filter(|problem| problem.ratio.ci95[0] > MARGIN);

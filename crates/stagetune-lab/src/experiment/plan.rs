@@ -149,7 +149,8 @@ impl Plan {
             },
             (None, Some(trials)) => trials as f64,
             (None, None) => {
-                let problem = "missing field `budget`: say how many full pipeline runs a run may spend, or give `trials`";
+                let problem = "missing field `budget`: say how many full pipeline runs a run may \
+                    spend, or give `trials`";
                 return Err(at(0..0, problem.to_owned()));
             }
         };

@@ -71,7 +71,8 @@ impl Store {
         let differences = differences(&file["conditions"], &plan.conditions(entry));
         if !differences.is_empty() {
             bail!(
-                "{} was made under another plan: {}. Choose another folder with --out, undo the change, or delete {} to begin anew",
+                "{} was made under another plan: {}. Choose another folder with --out, undo the \
+                    change, or delete {} to begin anew",
                 path.display(),
                 differences.join(", "),
                 self.folder.join("runs").display()
@@ -86,7 +87,8 @@ impl Store {
         let identity = start::build(&entry.strategy, &space, start, seed, plan.budget_cost())?.identity();
         ensure!(
             record.identity == identity,
-            "{} was made by another {}: its identity was\n  {}\nand is\n  {}\nDelete the runs of {} to have them made again",
+            "{} was made by another {}: its identity was\n  {}\nand is\n  {}\nDelete the runs of {} \
+                to have them made again",
             path.display(),
             entry.strategy,
             serde_json::to_string(&record.identity)?,

@@ -74,7 +74,8 @@ pub fn hold(
             let known = |summary: &Summary| summary.thresholds().iter().any(|(name, _)| *name == wanted);
             ensure!(
                 summaries.iter().all(known),
-                "--threshold {wanted} is not in all summaries; take 0.10, 0.05 or 0.02, or {WITHIN} if all are of tables"
+                "--threshold {wanted} is not in all summaries; take 0.10, 0.05 or 0.02, or {WITHIN} \
+                    if all are of tables"
             );
             vec![wanted]
         }
@@ -213,7 +214,8 @@ impl Scores {
         }
         ensure!(
             !ranks.is_empty(),
-            "{}: no run that all strategies have; run the plan for all of them, or name --strategies (for --halves at least 2 runs)",
+            "{}: no run that all strategies have; run the plan for all of them, or name \
+                --strategies (for --halves at least 2 runs)",
             summary.name()
         );
         Ok(Self { ranks, ratios })

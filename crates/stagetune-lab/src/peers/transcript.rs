@@ -100,7 +100,8 @@ impl Games {
         let found = self.find(game)?;
         if let Some(other) = found.as_ref().filter(|found| found.game != *game) {
             bail!(
-                "game {} of {} on {} in {} was played under other conditions: {:?} instead of {game:?}; play into another folder",
+                "game {} of {} on {} in {} was played under other conditions: {:?} instead of \
+                    {game:?}; play into another folder",
                 game.sim,
                 game.peer,
                 game.problem,

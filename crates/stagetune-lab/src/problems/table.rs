@@ -87,7 +87,8 @@ pub struct TableParam {
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
     /// A file is missing or cannot be read.
-    #[error("cannot read {}: {error}; a table is a folder with {ABOUT} and {ENTRIES} or {PACKED}", path.display())]
+    #[error("cannot read {}: {error}; a table is a folder with {ABOUT} and {ENTRIES} or \
+        {PACKED}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -95,7 +96,8 @@ pub enum TableError {
         error: std::io::Error,
     },
     /// The description is not JSON of this form.
-    #[error("{}: {error}; it needs name, metric, unit and modules with their params and values", path.display())]
+    #[error("{}: {error}; it needs name, metric, unit and modules with their params \
+        and values", path.display())]
     NotUnderstood {
         /// The file.
         path: PathBuf,
@@ -111,7 +113,8 @@ pub enum TableError {
         problem: String,
     },
     /// There are more or fewer entries than settings.
-    #[error("{} has {found} bytes, but {grid} = {settings} settings take {expected}; compute the table again, or mend the values in {ABOUT}", path.display())]
+    #[error("{} has {found} bytes, but {grid} = {settings} settings take {expected}; compute the \
+        table again, or mend the values in {ABOUT}", path.display())]
     WrongLength {
         /// The file.
         path: PathBuf,
@@ -160,7 +163,8 @@ impl Table {
         let reached = f64::from(best) / f64::from(about.unit);
         if let Some(stated) = about.best.filter(|stated| !((stated - reached).abs() <= ROUNDED)) {
             let problem = format!(
-                "`best` is {stated}, but the highest of {ENTRIES} over `unit` is {reached}; they are not of one table"
+                "`best` is {stated}, but the highest of {ENTRIES} over `unit` is {reached}; they \
+                    are not of one table"
             );
             return Err(TableError::Unsound { path: path.clone(), problem });
         }
@@ -324,7 +328,8 @@ impl About {
                 let falling = param.values.windows(2).all(|pair| pair[0] > pair[1]);
                 if param.values.is_empty() || !(rising || falling) {
                     return Err(format!(
-                        "`values` of {} in module {name} are not in order; give at least one, each once, rising or falling",
+                        "`values` of {} in module {name} are not in order; give at least one, each \
+                            once, rising or falling",
                         param.name
                     ));
                 }

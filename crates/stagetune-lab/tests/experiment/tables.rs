@@ -45,7 +45,8 @@ fn write_table(home: &Path, name: &str, modules: &[&[usize]]) {
     std::fs::write(folder.join("f1.u16"), (0..total).flat_map(entry).collect::<Vec<u8>>()).unwrap();
 }
 
-const TOY: &str = "table = 'tables/toy-2'\nbudget = 20\nstart = { uniform = 4 }\nsims = 3\nstrategies = ['random', 'gp-ei', 'lambo']\n";
+const TOY: &str = "table = 'tables/toy-2'\nbudget = 20\nstart = { uniform = 4 }\nsims = \
+    3\nstrategies = ['random', 'gp-ei', 'lambo']\n";
 
 fn plan(home: &Path, text: &str) -> Result<Plan, String> {
     let path = home.join("plan.toml");

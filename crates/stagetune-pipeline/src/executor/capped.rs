@@ -87,7 +87,8 @@ impl CappedLog {
         let mut short = create(beside, disk).map_err(|error| error.source)?;
         io::copy(&mut (&whole).take(half), &mut short)?;
         let note = format!(
-            "\n[stagetune leaves out {left_out} bytes here: of a log the first and the last {half} bytes are kept]\n"
+            "\n[stagetune leaves out {left_out} bytes here: of a log the first and the last {half} \
+                bytes are kept]\n"
         );
         short.write_all(note.as_bytes())?;
         whole.seek(SeekFrom::Start(half + left_out))?;

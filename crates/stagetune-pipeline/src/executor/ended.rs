@@ -92,7 +92,8 @@ fn known_signal(signal: i32) -> &'static str {
         11 => " (segmentation fault)",
         15 => " (asked to end)",
         21 | 22 => {
-            " (it wanted to use the terminal, which no stage has; give it what it asks for as an argument or in `env`)"
+            " (it wanted to use the terminal, which no stage has; give it what it asks for as an \
+                argument or in `env`)"
         }
         _ => "",
     }

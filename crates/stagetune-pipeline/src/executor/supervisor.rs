@@ -105,7 +105,8 @@ impl Supervisor {
         let _ = self.process.kill();
         match Self::wait(&mut self.process) {
             Ok(status) if error.kind() == io::ErrorKind::BrokenPipe => io::Error::other(format!(
-                "as a supervisor it ended at once ({status}); if another program stands there since this one was \
+                "as a supervisor it ended at once ({status}); if another program stands there since \
+                    this one was \
                  started, start this one again",
             )),
             Ok(_) | Err(_) => io::Error::new(error.kind(), format!("{}: {error}", program.path.display())),

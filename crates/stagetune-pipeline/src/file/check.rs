@@ -78,7 +78,8 @@ pub(super) fn check(file: &Path, root: &Path, findings: &mut Findings<'_>) -> Op
             findings.error(
                 &(0..0),
                 "the file has no [study]",
-                "add `[study]` and below it name, metric and direction; `stagetune init` writes a file to start from",
+                "add `[study]` and below it name, metric and direction; `stagetune init` writes a \
+                    file to start from",
             );
             (None, Vec::new())
         }
@@ -200,7 +201,8 @@ fn drafts<'t, 'i>(whole: &Section<'t, 'i>, findings: &mut Findings<'_>) -> Vec<D
         findings.error(
             &(last..last),
             "the file has no [[stage]]",
-            "add `[[stage]]` and below it name, run and [stage.params]; `stagetune init` writes a file to start from",
+            "add `[[stage]]` and below it name, run and [stage.params]; `stagetune init` writes a \
+                file to start from",
         );
         return Vec::new();
     };

@@ -199,7 +199,8 @@ impl Scope<'_, '_, '_> {
             return (
                 format!("`{{{shown}}}` is a parameter of stage `{}`, not of this one", clipped(owner.name())),
                 format!(
-                    "move the parameter here, or let stage `{0}` write what is needed into its output and read `{{{0}}}`",
+                    "move the parameter here, or let stage `{0}` write what is needed into its \
+                        output and read `{{{0}}}`",
                     clipped(owner.name())
                 ),
             );
@@ -207,11 +208,13 @@ impl Scope<'_, '_, '_> {
         let message = format!("{title} has nothing that `{{{shown}}}` could mean");
         let help = match nearest(name, self.known.keys().copied()) {
             _ if variable => format!(
-                "there is no shell that would put in a variable: write its value, or `run = [\"sh\", \"-c\", \"… ${{{{{shown}}}}}\"]`"
+                "there is no shell that would put in a variable: write its value, or `run = \
+                    [\"sh\", \"-c\", \"… ${{{{{shown}}}}}\"]`"
             ),
             Some(meant) => format!("did you mean `{{{}}}`?", clipped(meant)),
             None => format!(
-                "add `{shown} = {{ float = [0.1, 2] }}` to its [stage.params]; known here are {}; `{{{{` is a brace",
+                "add `{shown} = {{ float = [0.1, 2] }}` to its [stage.params]; known here are {}; \
+                    `{{{{` is a brace",
                 listed(self.known.keys().copied())
             ),
         };
@@ -221,7 +224,8 @@ impl Scope<'_, '_, '_> {
 
 /// The program must be known before anything runs, or come out of a stage.
 fn check_program(text: &Text, program: &Template, title: &str, findings: &mut Findings<'_>) {
-    let help = "write the program's name; a parameter can be its argument: run = [\"env\", \"MODE={mode}\", \"program\", …]";
+    let help = "write the program's name; a parameter can be its argument: run = \
+        [\"env\", \"MODE={mode}\", \"program\", …]";
     for hole in program.holes() {
         match hole {
             Piece::Stage(_) if matches!(program.pieces.first(), Some(Piece::Stage(_))) => {}
@@ -268,7 +272,8 @@ fn check_code(command: &mut Command, params: &[(Text, Option<Param>)], findings:
                     findings.error(
                         span,
                         format!(
-                            "`{{{name}}}` is put into code, where its value \"{}\" would not stay a plain text",
+                            "`{{{name}}}` is put into code, where its value \"{}\" would not stay a \
+                                plain text",
                             clipped(bad)
                         ),
                         remedy(name),
@@ -283,7 +288,8 @@ fn check_code(command: &mut Command, params: &[(Text, Option<Param>)], findings:
 /// How a value gets into code without becoming code.
 pub(super) fn remedy(name: &str) -> String {
     format!(
-        "pass it as a further argument, which a shell reads as $1 and Python as sys.argv[1]:\nrun = [\"sh\", \"-c\", \"program \\\"$1\\\"\", \"sh\", \"{{{name}}}\"]"
+        "pass it as a further argument, which a shell reads as $1 and Python as sys.argv[1]:\nrun = \
+            [\"sh\", \"-c\", \"program \\\"$1\\\"\", \"sh\", \"{{{name}}}\"]"
     )
 }
 

@@ -206,7 +206,11 @@ fn check_disk(checked: &Checked, findings: &mut Findings<'_>) {
             if !is_harmless(&root) {
                 findings.error(
                     span,
-                    format!("a directory is put into code, and the path of this study, {}, has characters that could mean more there than themselves", clipped(&root)),
+                    format!(
+                        "a directory is put into code, and the path of this study, {}, has \
+                        characters that could mean more there than themselves",
+                        clipped(&root)
+                    ),
                     remedy("out"),
                 );
             }
@@ -237,7 +241,8 @@ fn missing(path: &Path) -> String {
         .collect();
     match nearest(&name, siblings.iter().map(String::as_str)) {
         Some(meant) => format!("did you mean \"{meant}\", in the same directory?"),
-        None => "write its path from the directory of this file; what a stage makes is no input: read it as {stage}"
+        None => "write its path from the directory of this file; what a stage makes is no input: \
+            read it as {stage}"
             .to_owned(),
     }
 }

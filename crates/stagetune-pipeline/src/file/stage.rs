@@ -225,7 +225,10 @@ fn after(
                     findings.error(
                         &span,
                         format!("{title} comes after `{shown}`, which is further down in the file"),
-                        format!("move the [[stage]] of `{shown}` above this one: stages stand in an order in which they can run"),
+                        format!(
+                            "move the [[stage]] of `{shown}` above this one: stages stand in an \
+                            order in which they can run"
+                        ),
                     );
                 }
             }
@@ -257,7 +260,8 @@ fn names_in_after(draft: Option<&Draft<'_, '_>>, name: &str) -> bool {
 
 fn cost(node: &Node<'_>, title: &str, findings: &mut Findings<'_>) -> Option<StageCost> {
     let what = format!("`cost` of {title}");
-    let help = "write \"measured\" for the seconds that it takes, \"reported\" for the key `cost` of its result.json, or a number";
+    let help = "write \"measured\" for the seconds that it takes, \"reported\" for the key `cost` \
+        of its result.json, or a number";
     match node.get_ref() {
         DeValue::String(text) => match text.as_ref() {
             "measured" => return Some(StageCost::Measured),
@@ -303,7 +307,11 @@ fn env(node: &Node<'_>, title: &str, findings: &mut Findings<'_>) -> BTreeMap<St
             if value.get_ref().contains("{out}") {
                 findings.warn(
                     &value.span(),
-                    format!("the variable `{}` gets the text {{out}} as it stands: placeholders are filled in `run` only", clipped(name)),
+                    format!(
+                        "the variable `{}` gets the text {{out}} as it stands: placeholders are \
+                        filled in `run` only",
+                        clipped(name)
+                    ),
                     "give it as an argument: `run = [\"env\", \"NAME={out}\", …]`",
                 );
             }

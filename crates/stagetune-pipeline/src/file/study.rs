@@ -105,7 +105,8 @@ pub(super) fn read(section: &Section<'_, '_>, findings: &mut Findings<'_>) -> (O
         findings.warn(
             &section.span,
             "the study has no budget: it would run until somebody stops it with Ctrl-C",
-            "add `budget = { trials = 100 }`, or cost, wall, target or price; the first one reached ends the study, and \
+            "add `budget = { trials = 100 }`, or cost, wall, target or price; the first one reached \
+                ends the study, and \
              `budget = \"auto\"` ends it when going on is not worth its cost",
         );
     }

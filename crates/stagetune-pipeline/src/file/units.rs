@@ -10,7 +10,8 @@ pub(super) const DURATION_HELP: &str =
 pub(super) const SIZE_HELP: &str = "write a number and a unit: \"500 MB\", \"20 GB\", \"1 TB\" or \"16 GiB\"";
 
 /// What prices are written in.
-pub(super) const PRICE_HELP: &str = "write what the metric must gain for its cost, such as \"0.01 per hour\", \"0.01 per 10 min\" or \"0.01 per unit\", or \"auto\"";
+pub(super) const PRICE_HELP: &str = "write what the metric must gain for its cost, such as \"0.01 \
+    per hour\", \"0.01 per 10 min\" or \"0.01 per unit\", or \"auto\"";
 
 /// The longest text that is looked at.
 const MOST_BYTES: usize = 100;

@@ -148,7 +148,8 @@ pub fn missing_tail(
 /// The study has as many records, and others.
 pub fn other_records(journal: &Path, study: &str, witness: &Witness) -> LogError {
     let problem = format!(
-        "record {} of study `{study}` is not the one that was written: another copy of the study went on here",
+        "record {} of study `{study}` is not the one that was written: another copy of the study \
+            went on here",
         witness.records.saturating_sub(1)
     );
     LogError::Vanished { path: journal.to_owned(), problem }

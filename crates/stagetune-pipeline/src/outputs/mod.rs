@@ -149,7 +149,8 @@ pub enum OutputError {
     },
     /// Outputs cannot be moved to their place.
     #[error(
-        "{} is on another disk than {}, so that outputs cannot be moved there; have all of `.stagetune/` on one disk, for \
+        "{} is on another disk than {}, so that outputs cannot be moved there; have all of \
+            `.stagetune/` on one disk, for \
          example by making `.stagetune` itself a link",
         .path.display(), .other.display()
     )]

@@ -161,7 +161,8 @@ impl Seal<'_> {
     fn too_much(&self, path: &Path, leads: &Path) -> PublishError {
         let text = format!("the link `{}` leads to {}", self.name(path), leads.display());
         PublishError::Unfit(format!(
-            "{text}, which holds more than the output of one stage; link to an output that the stage was given, \
+            "{text}, which holds more than the output of one stage; link to an output that the \
+                stage was given, \
              or copy the files that are needed"
         ))
     }
@@ -175,7 +176,8 @@ impl Seal<'_> {
                 Ok(())
             }
             (None, _) | (_, None) => Err(PublishError::Unfit(format!(
-                "its links into other outputs lead to more than {} files or {} bytes, which would all be copied; \
+                "its links into other outputs lead to more than {} files or {} bytes, which would \
+                    all be copied; \
                  let the next stage use those outputs itself, or copy what is needed",
                 self.most.files, self.most.bytes
             ))),

@@ -18,7 +18,8 @@ use crate::outputs::{InputError, OutputError};
 pub enum RunError {
     /// Another process runs this study.
     #[error(
-        "study `{study}` is being run by {holder}; wait for it, watch it with `stagetune status`, or stop it first"
+        "study `{study}` is being run by {holder}; wait for it, watch it with `stagetune status`, \
+            or stop it first"
     )]
     Held {
         /// The study.
@@ -28,7 +29,9 @@ pub enum RunError {
     },
     /// The pipeline is not the one that the earlier trials ran.
     #[error(
-        "study `{study}` has results of another pipeline: {}\ngive the study a new `name` to begin afresh (stages that did not change are reused), or go on with `--accept-changes` if old and new results can be compared",
+        "study `{study}` has results of another pipeline: {}\ngive the study a new `name` to begin \
+            afresh (stages that did not change are reused), or go on with `--accept-changes` if old \
+            and new results can be compared",
         changes.join("; ")
     )]
     Changed {
@@ -39,7 +42,8 @@ pub enum RunError {
     },
     /// The study's events do not fit the file.
     #[error(
-        "study `{study}` cannot be continued with this file: {source}\nrestore the file, or give the study a new `name` to begin afresh (stages that did not change are reused){}",
+        "study `{study}` cannot be continued with this file: {source}\nrestore the file, or give \
+            the study a new `name` to begin afresh (stages that did not change are reused){}",
         options_hint(.source)
     )]
     Replay {
@@ -60,7 +64,8 @@ pub enum RunError {
     },
     /// An input changed while the study ran.
     #[error(
-        "the input `{input}` of stage `{stage}` changed while the study ran, so that results cannot be compared any more; restore it, and the trial goes on, or begin a study of another name"
+        "the input `{input}` of stage `{stage}` changed while the study ran, so that results cannot \
+            be compared any more; restore it, and the trial goes on, or begin a study of another name"
     )]
     InputChanged {
         /// The stage.
@@ -70,7 +75,8 @@ pub enum RunError {
     },
     /// An input was written to while a stage ran.
     #[error(
-        "the input `{input}` was written to while stage `{stage}` ran, so that what the stage read is not known; its result is not kept, and it runs again"
+        "the input `{input}` was written to while stage `{stage}` ran, so that what the stage read \
+            is not known; its result is not kept, and it runs again"
     )]
     InputTouched {
         /// The stage.
@@ -80,7 +86,8 @@ pub enum RunError {
     },
     /// An output that a stage was given changed or vanished while it ran.
     #[error(
-        "the output of stage `{above}` changed or vanished while stage `{stage}` used it ({problem}); if `{stage}` writes into it, let it work on a copy"
+        "the output of stage `{above}` changed or vanished while stage `{stage}` used it \
+            ({problem}); if `{stage}` writes into it, let it work on a copy"
     )]
     OutputChanged {
         /// The stage that used it.
@@ -92,7 +99,9 @@ pub enum RunError {
     },
     /// A stage failed while there was no room on the disk.
     #[error(
-        "stage `{stage}` {problem} while the disk of {} was full; make room, and it runs again by itself; where the trial's own settings need more than there is, `stagetune forget {trial}` leaves it out", .path.display()
+        "stage `{stage}` {problem} while the disk of {} was full; make room, and it runs again by \
+            itself; where the trial's own settings need more than there is, `stagetune forget \
+            {trial}` leaves it out", .path.display()
     )]
     DiskFull {
         /// The stage.
@@ -106,7 +115,8 @@ pub enum RunError {
     },
     /// A stage failed and said that a disk is full, where ours has room.
     #[error(
-        "stage `{stage}` {problem}; make room where it writes, and it runs again by itself; if there is room and it ends like this all the same, `stagetune forget {trial}` leaves it out"
+        "stage `{stage}` {problem}; make room where it writes, and it runs again by itself; if \
+            there is room and it ends like this all the same, `stagetune forget {trial}` leaves it out"
     )]
     SaidFull {
         /// The stage.
@@ -118,7 +128,8 @@ pub enum RunError {
     },
     /// The directory of an attempt vanished while it ran.
     #[error(
-        "{} was removed while stage `{stage}` ran in it; leave `.stagetune` alone while a study runs", .path.display()
+        "{} was removed while stage `{stage}` ran in it; leave `.stagetune` alone while a \
+            study runs", .path.display()
     )]
     AttemptRemoved {
         /// The stage.
@@ -128,7 +139,8 @@ pub enum RunError {
     },
     /// A fault of the world lasted for longer than the study's patience.
     #[error(
-        "{problem}\nwaited {:.1} s for it (`patience`); the trial is still open: mend it, and the same command continues",
+        "{problem}\nwaited {:.1} s for it (`patience`); the trial is still open: mend it, and the \
+            same command continues",
         waited.as_secs_f64()
     )]
     PatienceOver {
@@ -147,7 +159,8 @@ pub enum RunError {
     },
     /// An attempt that is gone without a trace.
     #[error(
-        "stage `{stage}` is gone without a trace (attempt {token}): its supervisor was killed; the stage runs again"
+        "stage `{stage}` is gone without a trace (attempt {token}): its supervisor was killed; the \
+            stage runs again"
     )]
     Lost {
         /// The stage.
@@ -157,7 +170,8 @@ pub enum RunError {
     },
     /// Another process owns the study now.
     #[error(
-        "study `{study}` is now run by process {} on {}, which took it over; this process stops, and nothing told is lost",
+        "study `{study}` is now run by process {} on {}, which took it over; this process stops, \
+            and nothing told is lost",
         by.process, by.host
     )]
     Superseded {
@@ -198,7 +212,8 @@ pub enum RunError {
     Disk(#[from] DiskError),
     /// The system has no thread for a part of the owner.
     #[error(
-        "cannot start a thread to {what}: {source}; too many processes or too little memory: use fewer workers"
+        "cannot start a thread to {what}: {source}; too many processes or too little memory: use \
+            fewer workers"
     )]
     NoThread {
         /// What for.
@@ -208,7 +223,8 @@ pub enum RunError {
     },
     /// A worker thread ended without a word.
     #[error(
-        "a worker ended unexpectedly; this is a fault of stagetune, and nothing told is lost: run the same command again"
+        "a worker ended unexpectedly; this is a fault of stagetune, and nothing told is lost: run \
+            the same command again"
     )]
     Worker,
 }

@@ -40,7 +40,8 @@ use std::time::{Duration, Instant};
 use tally::{Finding, Kind, Tally};
 use world::Place;
 
-pub const CLAIM: &str = "kills, damage, random pipelines and writes that fail lose no result, make none wrong, and leave no \
+pub const CLAIM: &str = "kills, damage, random pipelines and writes that fail lose no result, make \
+    none wrong, and leave no \
                          panic, no process and no hang";
 
 /// The size of the campaign.
@@ -190,7 +191,8 @@ fn report(done: &Case) {
     let Case { part, case, seed, findings, .. } = done;
     for Finding { kind, what } in findings {
         eprintln!(
-            "campaign: {}: {what}\n  again: stagetune-lab evidence campaign --only {} --case {case} --seed {seed}",
+            "campaign: {}: {what}\n  again: stagetune-lab evidence campaign --only {} --case {case} \
+                --seed {seed}",
             kind.as_str(),
             part.as_str()
         );

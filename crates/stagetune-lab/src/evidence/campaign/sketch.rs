@@ -304,7 +304,8 @@ impl Stage {
         match self.leaves {
             Leaves::Nothing => {}
             Leaves::Tree => s.push_str(
-                "mkdir -p \"$1/d/empty\" || exit 9; echo $v > \"$1/d/value\"; ln -s value \"$1/d/link\" || exit 9\n",
+                "mkdir -p \"$1/d/empty\" || exit 9; echo $v > \"$1/d/value\"; ln -s \
+                    value \"$1/d/link\" || exit 9\n",
             ),
             Leaves::Large => s.push_str("printf '%08000d\\n' $v > \"$1/large\"\n"),
         }

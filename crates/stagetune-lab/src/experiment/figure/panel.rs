@@ -54,7 +54,9 @@ impl Panel<'_> {
                 canvas.text((left - 6.0, y + 4.0), Font { anchor: Anchor::End, ..PLAIN }, &label);
             }
         }
-        canvas.shape(format_args!("<clipPath id=\"panel{number}\"><rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\"/></clipPath>"
+        canvas.shape(format_args!(
+            "<clipPath id=\"panel{number}\"><rect x=\"{left}\" y=\"{top}\" \
+            width=\"{width}\" height=\"{height}\"/></clipPath>"
         ));
         canvas.shape(format_args!("<g clip-path=\"url(#panel{number})\">"));
         let (value, what) = self.marker;
@@ -85,7 +87,9 @@ impl Panel<'_> {
             let line = trace(series.points.iter().map(|point| (px(point.x), py(point.mean))));
             canvas.shape(format_args!("<path d=\"{line}\" {}/>", style.stroke()));
         }
-        canvas.shape(format_args!("</g>\n<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" fill=\"none\" stroke=\"#555\"/>"
+        canvas.shape(format_args!(
+            "</g>\n<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" \
+            height=\"{height}\" fill=\"none\" stroke=\"#555\"/>"
         ));
         let middle = Font { anchor: Anchor::Middle, ..PLAIN };
         canvas.text((left + width / 2.0, bottom + 38.0), middle, self.x_label);

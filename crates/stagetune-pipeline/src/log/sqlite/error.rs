@@ -19,7 +19,8 @@ pub fn database(path: &Path, error: &rusqlite::Error) -> LogError {
             "; make the study's directory readable and writable for you"
         }
         ErrorCode::SystemIoFailure if is_as_long_as_allowed(path) => {
-            "; the file is as long as the limit on file sizes allows (`ulimit -f`): raise it, then run the same \
+            "; the file is as long as the limit on file sizes allows (`ulimit -f`): raise it, then \
+                run the same \
              command again: nothing told is lost"
         }
         ErrorCode::SystemIoFailure => {

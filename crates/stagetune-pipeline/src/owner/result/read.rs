@@ -121,7 +121,8 @@ pub(super) fn bytes(path: &Path) -> Result<Option<Vec<u8>>, String> {
 
 fn too_large(size: u64) -> String {
     format!(
-        "wrote a result.json of {size} bytes; it is read up to {MOST_BYTES} bytes (16 MiB), for it holds a handful of numbers: \
+        "wrote a result.json of {size} bytes; it is read up to {MOST_BYTES} bytes (16 MiB), for it \
+            holds a handful of numbers: \
          write what is large into another file of {{out}}"
     )
 }
@@ -154,7 +155,8 @@ fn malformed(text: &str, error: &serde_json::Error, key: &str) -> String {
     let key = shortened(key, LONGEST_SHOWN);
     if what == "number out of range" {
         return format!(
-            "wrote a result.json in which `{key}` is larger than any number that can be counted with (1.8e308) {place}"
+            "wrote a result.json in which `{key}` is larger than any number that can be counted \
+                with (1.8e308) {place}"
         );
     }
     let there = text.split('\n').nth(line.saturating_sub(1)).unwrap_or_default();
